@@ -1,0 +1,1 @@
+"""Exact mechanisms of quantization and speculative decoding: pure functions, one module per topic."""

@@ -1,0 +1,207 @@
+"""A named quantity: one expression that yields value, formula, substituted formula, unit and source.
+
+Teaches: that a formula and the number beside it can come from the same object, so that they cannot drift apart.
+Leaves out: rows and columns (see `table`). Kinds are those of the wiki: a number is `given`, `exact`, `float`,
+`simulated`, `measured`, `quoted` or `contradicted`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+
+from mechanisms.expression import REAL, Value
+
+Kind = Literal["given", "exact", "float", "simulated", "measured", "quoted", "contradicted"]
+PLACES = 6  # as the source documents print
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A quantity of one topic.
+
+    `id` is `<topic>.<name>`; `symbol` is LaTeX without its index; `index` names the row ("v" for a token, "" for a
+    number of the whole table); `expression` is over `sp.Symbol(name)` of other quantities, None when it is given;
+    `defined` is the condition under which it has a value. Source: none, this is the wiki's own notation.
+    """
+
+    id: str
+    symbol: str
+    source: str
+    expression: sp.Basic | None = None
+    unit: str = "1"
+    index: str = "v"
+    kind: Kind = "exact"
+    defined: sp.Basic | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"kind={self.kind!r}: must be one of {get_args(Kind)}")
+        if self.id.count(".") != 1:
+            raise ValueError(f"id={self.id!r}: must be '<topic>.<name>'")
+
+    @property
+    def name(self) -> str:
+        return self.id.split(".")[1]
+
+    @property
+    def sym(self) -> sp.Symbol:
+        """The symbol by which other expressions refer to this quantity."""
+        return symbol(self.name)
+
+    def tex(self, row: str | None = None) -> str:
+        """The symbol with its index: `a(v)`, or `a(\\text{A})` for a row."""
+        if not self.index:
+            return self.symbol
+        return f"{self.symbol}({self.index if row is None else text_tex(row)})"
+
+
+def symbol(name: str) -> sp.Symbol:
+    """The SymPy symbol of a quantity; non-negative, because every quantity with a symbol so far is a mass or count."""
+    return sp.Symbol(name, nonnegative=True)
+
+
+def given(id: str, tex: str, source: str, **more: Any) -> Quantity:
+    """A quantity that is chosen, not computed."""
+    return Quantity(id, tex, source, kind="given", **more)
+
+
+def text_tex(words: str) -> str:
+    """A row name as upright LaTeX text."""
+    escaped = "".join({"\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}.get(c, f"\\{c}" if c in "#$%&_{}" else c) for c in words)
+    return rf"\text{{{escaped}}}"
+
+
+def as_fraction(value: Value) -> Fraction:
+    """A finite value as a rational (a 50-digit real is one, too)."""
+    if isinstance(value, Fraction | int):
+        return Fraction(value)
+    sign, man, exp, _ = value._mpf_  # noqa: SLF001 - mpmath has no public accessor that keeps all bits
+    return (-1) ** sign * Fraction(int(man)) * Fraction(2) ** exp
+
+
+def is_infinite(value: Value) -> bool:
+    return not isinstance(value, Fraction | int) and bool(REAL.isinf(value))
+
+
+def decimal_text(value: Value, places: int = PLACES) -> str:
+    """Fixed decimals, rounded half to even from the exact value.
+
+    >>> decimal_text(Fraction(4, 7))
+    '0.571429'
+    """
+    if is_infinite(value):
+        return "∞" if value > 0 else "−∞"
+    scaled = round(as_fraction(value) * 10**places)
+    whole, rest = divmod(abs(scaled), 10**places)
+    sign = "−" if scaled < 0 else ""
+    return f"{sign}{whole}.{rest:0{places}d}" if places else f"{sign}{whole}"
+
+
+def exact_text(value: Fraction) -> str:
+    """The reduced fraction, `4/7`, or the integer."""
+    return str(Fraction(value)).replace("-", "−")
+
+
+def short_text(value: Value) -> str:
+    """For a substituted line: the decimal where it ends within six places, else the fraction.
+
+    >>> short_text(Fraction(2, 5)), short_text(Fraction(4, 7))
+    ('0.4', '4/7')
+    """
+    if is_infinite(value):
+        return decimal_text(value)
+    x = as_fraction(value)
+    if not isinstance(value, Fraction | int):
+        return decimal_text(value).rstrip("0").rstrip(".")
+    if (x * 10**PLACES).denominator != 1:
+        return exact_text(x)
+    return decimal_text(x).rstrip("0").rstrip(".")
+
+
+def number_tex(text: str) -> str:
+    """`short_text` as LaTeX; negative numbers in brackets so that they can stand after any operator."""
+    text = text.replace("−", "-").replace("∞", r"\infty")
+    sign, body = ("-", text[1:]) if text.startswith("-") else ("", text)
+    if "/" in body:
+        a, b = body.split("/")
+        body = rf"\frac{{{a}}}{{{b}}}"
+    return rf"\left(-{body}\right)" if sign else body
+
+
+_OPEN, _SHUT = "⟪", "⟫"  # brackets of a written-out sum, dropped where the sum stands alone
+_ALONE = re.compile(rf"(^|\}}\{{){_OPEN}([^{_OPEN}{_SHUT}]*){_SHUT}(?=\}}|$)")
+
+
+class _Tex(LatexPrinter):  # type: ignore[misc]
+    """LaTeX with names and order chosen by the caller; `rows` > 0 writes sums out term by term."""
+
+    def __init__(self, name: Callable[[str, int | None], str], order: Sequence[str], rows: int, limit: int) -> None:
+        super().__init__({"mul_symbol": r"\cdot" if rows else None, "order": "none"})
+        self._name, self._order, self._rows = name, list(order), rows
+        self._range = rf"_{{v=1}}^{{{limit}}}" if limit else "_{v}"
+        self._row: int | None = None
+
+    def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
+        return self._name(expr.name, self._row)
+
+    def _place(self, arg: sp.Basic) -> int:
+        """Constants first, then in the order of the table's columns: SymPy keeps min and max as sets."""
+        return min((self._order.index(s.name) for s in arg.free_symbols), default=-1)
+
+    def _print_Min(self, expr: sp.Basic, exp: None = None) -> str:
+        return self._extreme(r"\min", expr)
+
+    def _print_Max(self, expr: sp.Basic, exp: None = None) -> str:
+        return self._extreme(r"\max", expr)
+
+    def _extreme(self, head: str, expr: sp.Basic) -> str:
+        return rf"{head}\left({', '.join(self._print(a) for a in sorted(expr.args, key=self._place))}\right)"
+
+    def _terms(self, expr: sp.Basic) -> list[str]:
+        """The argument of a reducer: once with its index, or once per row with numbers."""
+        inner, written = expr.args[0], []
+        for self._row in range(self._rows) if self._rows else (None,):
+            body = self._print(inner)
+            written.append(rf"\left({body}\right)" if isinstance(inner, sp.Add) else body)
+        self._row = None
+        return written
+
+    def _print_Total(self, expr: sp.Basic) -> str:
+        terms = self._terms(expr)
+        if not self._rows:
+            return rf"\sum{self._range} {terms[0]}"
+        return terms[0] if len(terms) == 1 else f"{_OPEN}{' + '.join(terms)}{_SHUT}"
+
+    def _print_Largest(self, expr: sp.Basic) -> str:
+        terms, separator = self._terms(expr), r",\; "
+        return rf"\max\left({separator.join(terms)}\right)" if self._rows else rf"\max{self._range} {terms[0]}"
+
+    def _print_Share(self, expr: sp.Basic) -> str:
+        weight, law = (rf"\left({self._print(a)}\right)" if isinstance(a, sp.Add) else self._print(a) for a in expr.args)
+        return rf"{weight} \cdot {law}"
+
+    def _print_Pow(self, expr: sp.Pow) -> str:
+        base, exponent = expr.args
+        if self._rows and isinstance(base, sp.Symbol) and exponent.is_Integer and exponent > 0:
+            return rf"\left({self._print(base)}\right)^{{{exponent}}}"  # a fraction put in needs its bracket
+        return str(super()._print_Pow(expr))
+
+    def _print_EntropyTerm(self, expr: sp.Basic) -> str:
+        p, q = (self._print(a) for a in expr.args)
+        return rf"{p}\,\ln\frac{{{p}}}{{{q}}}"
+
+
+def write_tex(
+    expr: sp.Basic, name: Callable[[str, int | None], str], order: Sequence[str], rows: int = 0, limit: int = 0
+) -> str:
+    """LaTeX of `expr`; `name(symbol, row)` says how each symbol is written, `rows` how many terms a sum has, `limit`
+    up to which index a sum that is not written out runs."""
+    text = _ALONE.sub(r"\1\2", str(_Tex(name, order, rows, limit).doprint(expr)))
+    return text.replace(_OPEN, r"\left(").replace(_SHUT, r"\right)")

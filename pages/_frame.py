@@ -1,0 +1,89 @@
+"""The frame of every page: it walks the lesson and lets the page fill the slots."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from itertools import groupby
+
+import streamlit as st
+
+from lessons import store
+from pages import _html, _parts, _state
+from pages._words import language, t
+
+Slot = Callable[[str], None]  # gets the slot's caption or help as HTML
+PAGES = ("home", "rejection_ledger", "sources")
+
+
+def chapter(topic: str, slots: Mapping[str, Slot], controls: tuple[_state.Control, ...] = ()) -> None:
+    """Draw a chapter: notices about the link, contents, then the lesson with its instruments in one fragment."""
+    notices = _state.begin(topic, controls) if controls else []
+    for notice in notices:
+        name, given, used = (html.escape(x) for x in (notice.name, notice.given, notice.used))
+        st.html(f'<p class="wiki-notice" role="status">{t("state.corrected", name=name, given=given, used=used)}</p>')
+    _body(topic, slots)
+
+
+@st.fragment
+def _body(topic: str, slots: Mapping[str, Slot]) -> None:
+    sections = _html.lesson(topic, language())
+    for i, section in enumerate(sections):
+        for n, (is_prose, parts) in enumerate(groupby(section.parts, key=lambda p: isinstance(p, str))):
+            if is_prose:
+                anchor = section.label if n == 0 else ""
+                _prose("".join(parts), anchor)  # type: ignore[arg-type]
+                if i == 0 and n == 0:
+                    _contents(sections)
+            else:
+                _panels(topic, section.label, n, list(parts), slots)  # type: ignore[arg-type]
+
+
+def _prose(markup: str, anchor: str) -> None:
+    id_ = f' id="{anchor}" tabindex="-1"' if anchor else ""
+    st.html(f'<div class="wiki-prose"{id_}>{markup}</div>')
+
+
+def _contents(sections: tuple[_html.Section, ...]) -> None:
+    items = "".join(f'<li><a href="#{s.label}">{html.escape(s.title)}</a></li>' for s in sections[1:] if s.title)
+    if items:
+        st.html(f'<nav class="wiki-prose" aria-label="{t("site.contents")}"><ol class="wiki-toc">{items}</ol></nav>')
+
+
+OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's panel
+
+
+def _panels(topic: str, label: str, n: int, places: list[_html.Place], slots: Mapping[str, Slot]) -> None:
+    for k, (is_open, group) in enumerate(groupby(places, key=lambda p: p.name in OPEN)):
+        if is_open:
+            for place in group:
+                _fill(place, slots)
+        else:
+            with st.container(key=f"panel-{topic}-{label}-{n}-{k}"):
+                for place in group:
+                    _fill(place, slots)
+
+
+def _fill(place: _html.Place, slots: Mapping[str, Slot]) -> None:
+    if place.id in slots:
+        slots[place.id](place.words)
+    elif place.name == "quiz":
+        st.html(f'<details class="wiki-prose wiki-answer"><summary>{t("words.answer")}</summary>{place.words}</details>')
+    else:
+        st.html(f'<div class="wiki-prose wiki-aside">{place.words}</div>')
+
+
+def shell(lang: str, pages: Mapping[str, object]) -> None:
+    """Language of the document, links that stay in this session, and the live region."""
+
+    def go(event: object) -> None:
+        if not isinstance(event, dict) or event.get("path") not in pages:
+            return
+        query = event.get("query") if isinstance(event.get("query"), dict) else {}
+        params = {"lang": lang, **{str(k): str(v) for k, v in query.items()}}  # type: ignore[union-attr]
+        st.session_state["_hash"] = str(event.get("hash") or "")
+        st.switch_page(pages[event["path"]], query_params=params)  # type: ignore[arg-type]
+
+    target = st.session_state.pop("_hash", "")
+    data = {"lang": store.HTML_TAGS[lang], "pages": list(pages), "description": t("site.description"), "scroll": target}
+    _parts.part("shell", data, key="wiki_shell", go=go)

@@ -1,0 +1,104 @@
+"""Panels of the ledger section: tables, chart and the pasted lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from mechanisms import rejection_lists
+from mechanisms.distribution import InvalidInput, Pair
+from mechanisms.rejection_ledger import ledger, summary
+from pages import _assets, _parts, _payload
+from pages._rejection_pair import TOPIC, base_pair, frames, problem_data
+from pages._words import language, t
+
+ROLES = {
+    "target_probability": "target", "draft_probability": "draft", "acceptance_probability": "plain",
+    "direct_mass": "accepted", "rejected_mass": "rejected", "correction_mass": "corrected", "final_mass": "output",
+    "residual": "corrected",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _tables(pair: Pair, lang: str, caption: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Ledger and totals for every position of the blend slider, ready for the browser."""
+    pairs = frames(pair)
+    long = _payload.table(
+        [ledger(x) for x in pairs], id=f"{TOPIC}.ledger", lang=lang, caption=caption, roles=ROLES, topic=f"{TOPIC}.blend"
+    )
+    short = _payload.table(
+        [summary(x) for x in pairs], id=f"{TOPIC}.summary", lang=lang, topic=f"{TOPIC}.blend", over=f"{TOPIC}.ledger",
+        layout="strip", caption=t(f"{TOPIC}.totals"),
+    )  # fmt: skip
+    return long, short
+
+
+_CAPTION = "_ledger_caption"
+
+
+def ledger_table(words: str) -> None:
+    _parts.part("table", _tables(base_pair(), language(), words)[0], key=f"{TOPIC}.ledger")
+
+
+def summary_strip(words: str) -> None:
+    _parts.part("table", _tables(base_pair(), language(), words)[1], key=f"{TOPIC}.summary")
+
+
+def bar(column: str, group: str, role: str, label: str, base: str = "", **more: Any) -> dict[str, Any]:
+    return {"column": column, "group": group, "role": role, "label": label, "base": base, **more}
+
+
+def masses_plot(words: str) -> None:
+    traces = [
+        bar("direct_mass", "q", "accepted", t(f"{TOPIC}.bar_accepted")),
+        bar("rejected_mass", "q", "rejected", t(f"{TOPIC}.bar_rejected"), "direct_mass"),
+        bar("direct_mass", "p", "accepted", t(f"{TOPIC}.bar_accepted"), quiet=True),
+        bar("correction_mass", "p", "corrected", t(f"{TOPIC}.bar_corrected"), "direct_mass"),
+        bar("draft_probability", "q", "draft", t(f"{TOPIC}.bar_draft"), outline=True),
+        bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target"), outline=True),
+    ]
+    data = {
+        "table": f"{TOPIC}.ledger", "traces": traces, "note": words, "alt": t(f"{TOPIC}.masses_alt"), "library": _assets.PLOTLY_URL,
+        "axis": t(f"{TOPIC}.axis_probability"),
+    }  # fmt: skip
+    _parts.part("plot", data, key=f"{TOPIC}.masses")
+
+
+_LISTS = f"{TOPIC}._lists"  # the last usable summary, and problems of the last attempt
+
+
+def _paste(event: Any) -> None:
+    if not isinstance(event, Mapping):
+        return
+    counts = event.get("counts")
+    texts = [str(event.get(n) or "") for n in ("p", "q")]
+    if isinstance(counts, Mapping):  # lists so long that the browser sent only their lengths
+        texts = ["0 " * min(int(counts.get(n) or 0), 10_000_000) for n in ("p", "q")]
+    good, _ = st.session_state.get(_LISTS, (None, ()))
+    try:
+        with st.spinner(t("words.working")):
+            good = rejection_lists.list_summary(*rejection_lists.read_lists(*texts, normalise=event.get("normalise") is True))
+        st.session_state[_LISTS] = (good, ())
+    except InvalidInput as error:
+        st.session_state[_LISTS] = (good, error.problems)
+
+
+def paste_lists(words: str) -> None:
+    good, problems = st.session_state.get(_LISTS, (None, ()))
+    data = {
+        "problems": problem_data(problems, rejection_lists.MAX_LIST), "most": rejection_lists.MAX_LIST,
+        "words": {"p": t("editor.p"), "q": t("editor.q"), "summarise": t("editor.summarise"), "normalise": t("editor.normalise_both")},
+    }  # fmt: skip
+    with st.expander(t(f"{TOPIC}.long_lists")):
+        st.html(f'<p class="wiki-help">{words}</p>')
+        _parts.part("paste", data, key=f"{TOPIC}.paste", paste=_paste)
+        if good is not None:
+            strip = _payload.table(
+                [good], id=f"{TOPIC}.list_summary", lang=language(), layout="strip",
+                caption=t(f"{TOPIC}.list_totals", count=f"{good.long:,}"),
+            )  # fmt: skip
+            st.html(f'<p class="wiki-help">{strip["caption"]}</p>')
+            _parts.part("table", strip, key=f"{TOPIC}.list_summary")

@@ -1,0 +1,95 @@
+"""Broken verification rules: the law that each one really produces."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from mechanisms.distribution import MAX_TOKENS, Pair
+from mechanisms.rejection_bias import greedy_bias
+from mechanisms.rejection_ledger import two_draft_length, summary
+from mechanisms.rejection_rules import RULE_IDS, output_law, rule, verdict
+from pages import _assets, _parts, _payload
+from pages._rejection_ledger import bar
+from pages._rejection_pair import TOPIC, get, pair_now, position, put
+from pages._words import language, t
+
+ROLES = {
+    "target_probability": "target", "draft_probability": "draft", "sampled_probability": "draft",
+    "accepted_mass": "accepted", "added_mass": "corrected", "output_law": "output",
+}  # fmt: skip
+
+
+def rule_choice(words: str) -> None:
+    options = [{"id": r, "label": t(f"{TOPIC}.rule_{r}"), "note": t(f"{TOPIC}.rule_{r}_note")} for r in RULE_IDS[1:]]
+    data = {"label": words, "options": options, "value": get("rule"), "topic": f"{TOPIC}.rule"}
+    _parts.part("choice", data, key=f"{TOPIC}.rule", value=lambda v: put(rule=v) if v in RULE_IDS[1:] else None)
+
+
+def keep_range(words: str) -> None:
+    """How many tokens the filter keeps; only the rule that filters has this control."""
+    if get("rule") != "filtered_draft":
+        return
+    texts = [str(i) for i in range(1, MAX_TOKENS + 1)]
+    data = {"label": t(f"{TOPIC}.keep"), "help": words, "texts": texts, "value": get("keep") - 1, "topic": f"{TOPIC}.keep"}
+    _parts.part("range", data, key=f"{TOPIC}.keep", value=lambda v: put(keep=1 + position(v, MAX_TOKENS - 1)))
+
+
+@lru_cache(maxsize=256)
+def _tables(pair: Pair, rule_id: str, keep: int, lang: str, caption: str) -> tuple[dict[str, Any], dict[str, Any], str]:
+    law = output_law(pair, rule(rule_id), keep=keep)
+    found = verdict(law)
+    long = _payload.table([law], id=f"{TOPIC}.law", lang=lang, caption=caption, roles=ROLES)
+    short = _payload.table(
+        [found], id=f"{TOPIC}.verdict", lang=lang, over=f"{TOPIC}.law", layout="strip", caption=t(f"{TOPIC}.verdict")
+    )
+    distance = found.value(0, "distance")
+    return long, short, "broken_down" if distance is None else "exact" if distance == 0 else "broken"
+
+
+def _current(words: str = "") -> tuple[dict[str, Any], dict[str, Any], str]:
+    return _tables(pair_now(), get("rule"), get("keep"), language(), words)
+
+
+def law_table(words: str) -> None:
+    _parts.part("table", _current(words)[0], key=f"{TOPIC}.law")
+
+
+def verdict_strip(words: str) -> None:
+    _, strip, outcome = _current()
+    _parts.part("table", strip, key=f"{TOPIC}.verdict")
+    exact = outcome == "exact" and get("rule") == "equality"
+    key = "verdict_equality" if exact else f"verdict_{outcome}"
+    st.html(f'<p class="wiki-help wiki-verdict" data-verdict="{outcome}">{t(f"{TOPIC}.{key}")}</p>')
+
+
+def law_plot(words: str) -> None:
+    traces = [
+        bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target")),
+        bar("accepted_mass", "law", "accepted", t(f"{TOPIC}.bar_accepted")),
+        bar("added_mass", "law", "corrected", t(f"{TOPIC}.bar_added"), "accepted_mass"),
+        bar("output_law", "law", "output", t(f"{TOPIC}.bar_law"), outline=True),
+    ]
+    data = {
+        "table": f"{TOPIC}.law", "traces": traces, "note": words, "alt": t(f"{TOPIC}.law_alt"), "library": _assets.PLOTLY_URL,
+        "axis": t(f"{TOPIC}.axis_probability"),
+    }  # fmt: skip
+    _parts.part("plot", data, key=f"{TOPIC}.law_plot")
+
+
+def bias_table(words: str) -> None:
+    """Three numbers called acceptance, for the current pair."""
+    table = greedy_bias(pair_now())
+    data = _payload.table([table], id=f"{TOPIC}.greedy_bias", lang=language(), layout="strip", caption=words)
+    st.html(f'<p class="wiki-help">{words}</p>')
+    _parts.part("table", data, key=f"{TOPIC}.greedy_bias")
+
+
+def length_strip(words: str) -> None:
+    rate = summary(pair_now()).value(0, "acceptance_rate")
+    table = two_draft_length(rate)  # type: ignore[arg-type]
+    data = _payload.table([table], id=f"{TOPIC}.length", lang=language(), layout="strip", caption=words)
+    st.html(f'<p class="wiki-help">{words}</p>')
+    _parts.part("table", data, key=f"{TOPIC}.length")

@@ -1,0 +1,97 @@
+"""The sampling check: counts of many draws beside the exact law, with a broken rule as negative control."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from mechanisms.rejection_counts import counts_table, fit_table
+from mechanisms.rejection_rules import output_law, rule, verdict
+from mechanisms.rejection_sampling import Check, check
+from pages import _assets, _parts, _payload
+from pages._rejection_ledger import bar
+from pages._rejection_pair import DRAWS, TOPIC, get, pair_now, put
+from pages._words import language, t
+
+SHOW_PROGRESS = 1_000_000  # draws; below this a bar would only flicker
+_MEMORY = f"{TOPIC}._checks"
+REJECT_AT = 0.001  # false alarms of the exact rule: one seed in a thousand
+
+
+def draws_choice(words: str) -> None:
+    options = [{"id": n, "label": f"{int(n):,}"} for n in DRAWS]
+    data = {"label": words, "options": options, "value": get("draws"), "topic": f"{TOPIC}.draws"}
+    _parts.part("choice", data, key=f"{TOPIC}.draws", value=lambda v: put(draws=v) if v in DRAWS else None)
+
+
+def again(words: str) -> None:
+    """New draws are a new seed, so that a link repeats them."""
+    data = {"label": t(f"{TOPIC}.draw_again", seed=get("seed"))}
+    _parts.part("action", data, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 2**31))
+    st.html(f'<p class="wiki-help">{words}</p>')
+
+
+def _checked(rule_id: str) -> Check:
+    """The check of a rule, kept for this session: the last eight."""
+    args = (pair_now(), rule_id, int(get("draws")), get("seed"), get("keep"))
+    memory: dict[Any, Check] = st.session_state.setdefault(_MEMORY, {})
+    if args not in memory:
+        pair, _, draws, seed, keep = args
+        progress = st.progress(0.0, t("words.working")) if draws >= SHOW_PROGRESS else None
+        memory[args] = check(pair, rule(rule_id), draws, seed=seed, keep=keep, progress=progress.progress if progress else None)
+        if progress is not None:
+            progress.empty()
+        while len(memory) > 8:
+            del memory[next(iter(memory))]
+    return memory[args]
+
+
+def _one(rule_id: str, heading: str) -> None:
+    found, name = _checked(rule_id), f"{TOPIC}.counts_{'exact' if rule_id == 'exact' else 'control'}"
+    st.html(f'<h4 class="wiki-subhead">{heading}</h4>')
+    fit = _payload.table([fit_table(found)], id=f"{name}_fit", lang=language(), layout="strip", over=name, caption=heading)
+    rows = _payload.table(
+        [counts_table(found)], id=name, lang=language(), caption=t(f"{TOPIC}.counts_caption", seed=found.seed, draws=f"{found.draws:,}"),
+        roles={"target_probability": "target", "frequency": "output"},
+    )  # fmt: skip
+    _parts.part("table", rows, key=name)
+    _parts.part("table", fit, key=f"{name}_fit")
+    st.html(f'<p class="wiki-help" data-verdict="{_outcome(found)}">{t(f"{TOPIC}.sampling_{_outcome(found)}")}</p>')
+
+
+def _outcome(found: Check) -> str:
+    if found.impossible:
+        return "impossible"
+    if found.p_value is None:
+        return "no_test"
+    if found.smallest_expected < 5:
+        return "few"
+    return "contradicts" if found.p_value < REJECT_AT else "agrees"
+
+
+def counts(words: str) -> None:
+    st.html(f'<p class="wiki-help">{words}</p>')
+    _one("exact", t(f"{TOPIC}.counts_exact"))
+    control = get("rule")
+    name = t(f"{TOPIC}.rule_{control}")
+    distance = verdict(output_law(pair_now(), rule(control), keep=get("keep"))).value(0, "distance")
+    if distance is None:
+        st.html(f'<p class="wiki-notice">{t(f"{TOPIC}.control_undefined", rule=name)}</p>')
+        return
+    _one(control, t(f"{TOPIC}.counts_control", rule=name))
+    if distance == 0:
+        st.html(f'<p class="wiki-notice">{t(f"{TOPIC}.control_is_exact", rule=name)}</p>')
+
+
+def frequency_plot(words: str) -> None:
+    name = f"{TOPIC}.counts_exact"
+    traces = [
+        bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target")),
+        bar("frequency", "s", "simulated", t(f"{TOPIC}.bar_frequency"), low="interval_low", high="interval_high"),
+    ]
+    data = {
+        "table": name, "traces": traces, "note": words, "alt": t(f"{TOPIC}.frequency_alt"), "library": _assets.PLOTLY_URL,
+        "axis": t(f"{TOPIC}.axis_probability"),
+    }  # fmt: skip
+    _parts.part("plot", data, key=f"{TOPIC}.frequency_plot")

@@ -1,0 +1,62 @@
+// One window for the derivation of any number: a modal dialog, so focus and Esc are the browser's own.
+'use strict'
+;(() => {
+  const { wiki } = window
+  const { el } = wiki
+  let box, opener
+
+  const close = () => box.close()
+  const build = () => {
+    box = el('dialog', { class: 'wiki-derivation', 'aria-labelledby': 'wiki-derivation-title' })
+    box.onclick = e => { if (e.target === box) close() }
+    box.onclose = () => { if (opener?.isConnected) opener.focus() }
+    document.body.append(box)
+  }
+
+  const line = (label, content, name) => [el('dt', {}, label), el('dd', { 'data-line': name, html: content })]
+
+  // d: {title, kind, kindText, general, substituted, condition, exact, decimal, unit, source, sourceUrl, fn, words}
+  wiki.derive = (d, from) => {
+    if (!box) build()
+    opener = from
+    const w = d.words
+    const lines = [
+      ...line(w.formula, d.general, 'general'),
+      ...line(w.substituted, d.substituted, 'substituted'),
+      ...(d.condition ? line(w.condition, d.condition, 'condition') : []),
+      ...(d.undefined ? line(w.value, wiki.escaped(d.undefined), 'undefined') : []),
+      ...(d.exact ? line(w.exact, wiki.escaped(d.exact), 'exact') : []),
+      ...(d.decimal ? line(w.decimal, wiki.escaped(d.decimal) + (d.unit ? ` <span class="wiki-unit">${wiki.escaped(d.unit)}</span>` : ''), 'decimal') : []),
+      ...line(w.source, d.source, 'source'),
+      ...line(w.function, `<code>${wiki.escaped(d.fn)}</code>`, 'function'),
+    ]
+    box.dataset.quantity = d.quantity
+    box.replaceChildren(
+      el('header', {},
+        el('h2', { id: 'wiki-derivation-title', html: d.title }),
+        el('button', { type: 'button', class: 'wiki-close', 'aria-label': w.close, onclick: close }, '×')),
+      el('p', { class: 'wiki-kind-line' },
+        el('span', { class: 'wiki-kind', 'data-kind': d.kind }, d.kindName), ` ${d.kindText}`),
+      el('dl', {}, ...lines))
+    if (!box.open) box.showModal()
+  }
+
+  // n: {title, other, text, close}
+  const define = (n, from) => {
+    if (!box) build()
+    opener = from
+    delete box.dataset.quantity
+    box.replaceChildren(
+      el('header', {}, el('h2', { id: 'wiki-derivation-title', html: n.title }),
+        el('button', { type: 'button', class: 'wiki-close', 'aria-label': n.close, onclick: close }, '×')),
+      el('p', { class: 'wiki-kind-line', html: n.other }), el('p', { html: n.text }))
+    if (!box.open) box.showModal()
+  }
+
+  // Numbers and terms inside prose carry what they open as JSON.
+  document.addEventListener('click', e => {
+    const button = e.target.closest?.('[data-derive], [data-note]')
+    if (button?.dataset.derive) wiki.derive(JSON.parse(button.dataset.derive), button)
+    else if (button) define(JSON.parse(button.dataset.note), button)
+  })
+})()

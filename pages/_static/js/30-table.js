@@ -1,0 +1,109 @@
+// The ledger table: a real <table>, one button a cell, one tab stop, arrows between cells, copy in three formats.
+'use strict'
+;(() => {
+  const { wiki } = window
+  const { el } = wiki
+
+  const frameOf = (data, index) => data.frames[Math.min(Math.max(index ?? 0, 0), data.frames.length - 1)]
+
+  const slots = (table, row) => name => {
+    if (name === 'row') return table.data.rows[row]
+    const [symbol, at] = name.split('#')
+    const holder = at != null && table.data.over ? wiki.tables.get(table.data.over) : table
+    const column = holder.data.columns.findIndex(c => c.name === symbol)
+    return wiki.cell(holder.frame[at ?? row][column])?.short ?? null
+  }
+
+  const open = (table, r, c, from) => {
+    const { data } = table, q = data.columns[c], value = wiki.cell(table.frame[r][c])
+    const name = data.rows[r] ? `${q.label} · ${wiki.escaped(data.rows[r])}` : q.label
+    wiki.derive({
+      quantity: q.id, title: name, kind: q.kind, kindName: data.words.kinds[q.kind][0], kindText: data.words.kinds[q.kind][1],
+      general: q.general, substituted: wiki.fill(q.template, slots(table, r)),
+      condition: q.condition, undefined: value ? '' : q.undefined, exact: value?.exact, decimal: value?.decimal,
+      unit: q.unit, source: q.source, fn: data.function, words: data.words,
+    }, from)
+  }
+
+  const paint = (button, text, q) => {
+    const value = wiki.cell(text)
+    button.dataset.value = value?.decimal ?? ''
+    button.dataset.exact = value?.exact ?? ''
+    button.textContent = value ? value.decimal : q.undefined
+    button.classList.toggle('wiki-undefined', !value)
+  }
+
+  const button = (table, r, c) => {
+    const q = table.data.columns[c]
+    const b = el('button', { type: 'button', class: 'wiki-cell', tabindex: r + c ? -1 : 0, 'data-cell': `${r}-${c}`,
+      'data-quantity': q.id, 'data-kind': q.kind, 'aria-haspopup': 'dialog' })
+    b.onclick = () => open(table, r, c, b)
+    table.buttons.push([b, r, c])
+    return b
+  }
+
+  const move = (root, e) => {
+    const at = e.target.dataset?.cell
+    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[e.key]
+    if (!at || !(step || e.key === 'Home' || e.key === 'End')) return
+    const [r, c] = at.split('-').map(Number)
+    const row = [...root.querySelectorAll(`[data-cell^="${r}-"]`)]
+    const next = e.key === 'Home' ? row[0] : e.key === 'End' ? row.at(-1)
+      : root.querySelector(`[data-cell="${r + step[0]}-${c + step[1]}"]`)
+    if (next) { e.target.tabIndex = -1; next.tabIndex = 0; next.focus() }
+    e.preventDefault()
+  }
+
+  const csv = table => {
+    const field = x => /[",\n]/.test(x) ? `"${x.replaceAll('"', '""')}"` : x
+    const head = ['row', ...table.data.columns.flatMap(q => [q.name, `${q.name}_exact`])]
+    const body = table.frame.map((cells, r) => [table.data.rows[r], ...cells.flatMap(t => {
+      const v = wiki.cell(t)
+      return [v?.decimal ?? '', v?.exact ?? '']
+    })])
+    return [head, ...body].map(line => line.map(field).join(',')).join('\n').replaceAll('−', '-')
+  }
+  const grid = table => [['', ...table.data.columns.map(q => q.plain)],
+    ...table.frame.map((cells, r) => [table.data.rows[r], ...cells.map((t, c) => wiki.cell(t)?.decimal ?? table.data.columns[c].undefined)])]
+  const markdown = table => grid(table).flatMap((line, i) => [`| ${line.join(' | ')} |`,
+    ...(i ? [] : [`|${line.map(() => ' --- |').join('')}`])]).join('\n')
+  const latex = table => [`\\begin{tabular}{l${'r'.repeat(table.data.columns.length)}}`,
+    ['', ...table.data.columns.map(q => `$${q.tex}$`)].join(' & ') + ' \\\\',
+    ...grid(table).slice(1).map(line => line.join(' & ').replaceAll('−', '$-$') + ' \\\\'), '\\end{tabular}'].join('\n')
+
+  const copying = table => el('p', { class: 'wiki-copy' }, table.data.words.copy,
+    [['CSV', csv], ['Markdown', markdown], ['LaTeX', latex]].map(([name, make]) =>
+      el('button', { type: 'button', onclick: () => wiki.copy(make(table), table.data.words.copied) }, name)))
+
+  const header = q => el('th', { scope: 'col', 'data-role': q.role },
+    el('span', { class: 'wiki-mark', 'data-role': q.role, 'aria-hidden': 'true' }),
+    el('span', { class: 'wiki-head-label', html: q.label }), el('span', { class: 'wiki-head-tex', html: q.symbol }))
+
+  const asTable = table => el('div', { class: 'wiki-scroll', tabindex: 0, role: 'region', 'aria-label': table.data.plain }, el('table', { class: 'wiki-table' },
+    el('caption', { html: table.data.caption }),
+    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, table.data.words.row), table.data.columns.map(header))),
+    el('tbody', {}, table.data.rows.map((name, r) => el('tr', {}, el('th', { scope: 'row' }, name),
+      table.data.columns.map((q, c) => el('td', { 'data-role': q.role }, button(table, r, c))))))))
+
+  const asStrip = table => el('dl', { class: 'wiki-strip', 'aria-label': table.data.plain },
+    table.data.columns.map((q, c) => el('div', {}, el('dt', {}, el('span', { html: q.label }), el('span', { class: 'wiki-head-tex', html: q.symbol })),
+      el('dd', {}, button(table, 0, c)))))
+
+  wiki.parts.table = (root, data, memory) => {
+    const table = memory.table = { data, frame: frameOf(data, wiki.bus.get(data.topic)), buttons: [] }
+    wiki.tables.set(data.id, table)
+    const focused = root.contains(document.activeElement) ? document.activeElement.dataset.cell : null
+    root.replaceChildren(data.layout === 'strip' ? asStrip(table) : asTable(table), ...(data.layout === 'strip' ? [] : [copying(table)]))
+    root.dataset.table = data.id
+    root.onkeydown = e => move(root, e)
+    const show = index => {
+      table.frame = frameOf(data, index)
+      for (const [b, r, c] of table.buttons) paint(b, table.frame[r][c], data.columns[c])
+      root.dataset.frame = index ?? 0
+      wiki.bus.set(`drawn:${data.id}`, {})                 // charts follow the table that they belong to
+    }
+    show(wiki.bus.get(data.topic))
+    wiki.listen(memory, [[data.topic, show]])
+    if (focused) root.querySelector(`[data-cell="${focused}"]`)?.focus()
+  }
+})()

@@ -1,0 +1,75 @@
+// Step player: every step is already here, so stepping, scrubbing and playing never ask the server.
+'use strict'
+;(() => {
+  const { wiki } = window
+  const { el } = wiki
+  const SPEEDS = [0.5, 1, 2]
+
+  const lane = l => el('div', { class: 'wiki-lane', role: 'group', 'aria-label': l.label },
+    el('span', { class: 'wiki-lane-label' }, l.label),
+    el('ol', { class: 'wiki-tape' }, l.cells.map(c => el('li', { 'data-state': c.state, title: c.title },
+      el('span', {}, c.text), el('span', { class: 'wiki-hidden' }, ` ${c.title}`)))))
+
+  wiki.parts.player = (root, data, memory, first) => {
+    const w = data.words
+    const steps = () => data.variants[wiki.bus.get(data.topic) ?? 0] ?? data.variants[0]
+    if (first) memory.at = data.step
+    const last = () => steps().length - 1
+    const stop = () => { clearInterval(memory.timer); memory.timer = 0 }
+    const save = () => { clearTimeout(memory.saving); memory.saving = setTimeout(() => memory.set('step', memory.at), 300) }
+
+    const stage = el('div', { class: 'wiki-stage' })
+    const caption = el('p', { class: 'wiki-caption', 'aria-live': 'polite' })
+    const scrub = el('input', { type: 'range', min: 0, step: 1, 'aria-label': w.scrub })
+    const count = el('output', { class: 'wiki-count' })
+    const play = el('button', { type: 'button', class: 'wiki-play' })
+    const show = () => {
+      memory.at = Math.min(Math.max(0, memory.at), last())
+      const s = steps()[memory.at]
+      stage.replaceChildren(...s.lanes.map(lane))
+      caption.innerHTML = s.caption
+      scrub.max = last()
+      scrub.value = memory.at
+      scrub.setAttribute('aria-valuetext', caption.textContent)
+      count.textContent = `${memory.at + 1} / ${last() + 1}`
+      play.textContent = memory.timer ? '❚❚' : '▶'
+      play.setAttribute('aria-label', memory.timer ? w.pause : w.play)
+      root.dataset.step = memory.at
+      root.dataset.event = s.event
+    }
+    const go = to => { stop(); memory.at = to; show(); save() }
+    const toggle = () => {
+      if (memory.timer) { stop(); show(); return save() }
+      if (memory.at === last()) memory.at = 0
+      memory.timer = setInterval(() => {
+        memory.at += 1
+        if (memory.at >= last()) { stop(); save() }
+        show()
+      }, 1100 / memory.speed)
+      show()
+    }
+    memory.speed ??= 1
+    const speed = el('select', { 'aria-label': w.speed, onchange: () => {
+      memory.speed = Number(speed.value)
+      if (memory.timer) { stop(); toggle() }
+    } }, SPEEDS.map(s => el('option', { value: s, selected: s === memory.speed }, `${s}×`)))
+    const key = (label, text, to) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: () => go(to()) }, text)
+    play.onclick = toggle
+    scrub.oninput = () => go(Number(scrub.value))
+    root.replaceChildren(stage, caption, el('div', { class: 'wiki-transport', role: 'group', 'aria-label': w.transport },
+      key(w.first, '⏮', () => 0), key(w.previous, '◀', () => memory.at - 1), play,
+      key(w.next, '▶|', () => memory.at + 1), key(w.last, '⏭', last), scrub, count, speed))
+    root.onkeydown = e => {
+      if (e.altKey || e.ctrlKey || e.metaKey || e.target === speed) return
+      if (e.key === ' ' && e.target.tagName === 'BUTTON' && e.target !== play) return   // Space presses that button
+      const to = { ArrowLeft: memory.at - 1, ArrowRight: memory.at + 1, Home: 0, End: last() }[e.key]
+      if (e.key === ' ') toggle()
+      else if (to !== undefined) go(to)
+      else return
+      e.preventDefault()
+    }
+    wiki.listen(memory, [[data.topic, () => { stop(); show() }]])
+    memory.off.push(stop)
+    show()
+  }
+})()

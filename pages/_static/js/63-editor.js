@@ -1,0 +1,103 @@
+// The editor of named rows with two columns of numbers. It never judges a number itself: the server does, and says so
+// at the field, while the last good result stays on the page.
+'use strict'
+;(() => {
+  const { wiki } = window
+  const { el } = wiki
+  let ids = 0
+
+  const read = root => {
+    const rows = [...root.querySelectorAll('tbody tr')]
+    const column = name => rows.map(r => r.querySelector(`[data-field="${name}"]`).value)
+    return { tokens: column('token'), p: column('p'), q: column('q') }
+  }
+
+  wiki.parts.editor = (root, data, memory) => {
+    const id = memory.id ??= `wiki-editor-${ids++}`
+    const w = data.words
+    const send = rows => { memory.trigger('edit', rows ?? read(root)) }
+    const at = root.contains(document.activeElement) ? document.activeElement.dataset.at : null
+
+    const problem = (field, row) => data.problems.find(p => p.column === field && p.row === row)
+    const field = (name, row, value, label) => {
+      const bad = problem(name, row)
+      const note = bad ? el('span', { class: 'wiki-error', id: `${id}-${name}-${row}` }, bad.text) : null
+      const input = el('input', { type: 'text', 'data-field': name, 'data-at': `${name}-${row}`, 'aria-label': label, autocomplete: 'off',
+        spellcheck: false, inputmode: name === 'token' ? 'text' : 'decimal', 'aria-invalid': bad ? 'true' : false, 'aria-describedby': note?.id })
+      input.value = value
+      input.onchange = () => send()
+      input.onkeydown = e => { if (e.key === 'Enter') input.blur(), input.focus() }
+      input.onpaste = e => {                                // a pasted list fills the column downwards
+        const parts = e.clipboardData.getData('text').trim().split(/[\s,;，；、]+/)
+        if (parts.length < 2 || name === 'token') return
+        e.preventDefault()
+        const rows = read(root)
+        if (row + parts.length > data.most) return send({ ...rows, count: row + parts.length })
+        parts.forEach((x, i) => { rows[name][row + i] = x })
+        const n = rows[name].length
+        for (const c of ['token', 'p', 'q']) {
+          const key = c === 'token' ? 'tokens' : c
+          while (rows[key].length < n) rows[key].push(c === 'token' ? String.fromCharCode(65 + rows[key].length % 26) : '0')
+        }
+        send(rows)
+      }
+      return [input, note]
+    }
+
+    const remove = r => {
+      const rows = read(root)
+      for (const list of Object.values(rows)) list.splice(r, 1)
+      send(rows)
+    }
+    const add = () => {
+      const rows = read(root), used = new Set(rows.tokens)
+      const name = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(c => !used.has(c)) ?? String(rows.tokens.length + 1)
+      send({ tokens: [...rows.tokens, name], p: [...rows.p, '0'], q: [...rows.q, '0'] })
+    }
+
+    const line = (token, r) => el('tr', {},
+      el('td', {}, field('token', r, token, `${w.token} ${r + 1}`)),
+      ...['p', 'q'].map(c => el('td', {}, field(c, r, data[c][r], `${c}(${token})`))),
+      el('td', {}, el('button', { type: 'button', class: 'wiki-remove', 'aria-label': `${w.remove} ${token}`, title: w.remove,
+        disabled: data.tokens.length < 2, onclick: () => remove(r) }, '×')))
+    const whole = c => data.problems.filter(p => p.column === c && p.row == null).map(p => el('div', { class: 'wiki-error', role: 'alert' },
+      p.text, p.code === 'sum_not_one' ? el('button', { type: 'button', class: 'wiki-fix', onclick: () => memory.trigger('normalise', { column: c, ...read(root) }) }, w.normalise) : null))
+
+    root.replaceChildren(
+      el('table', { class: 'wiki-editor' }, el('caption', {}, w.caption),
+        el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, w.token),
+          ...['p', 'q'].map(c => el('th', { scope: 'col', 'data-role': c === 'p' ? 'target' : 'draft' }, el('span', { class: 'wiki-mark', 'data-role': c === 'p' ? 'target' : 'draft', 'aria-hidden': 'true' }), w[c])),
+          el('th', { scope: 'col' }, el('span', { class: 'wiki-hidden' }, w.remove)))),
+        el('tbody', {}, data.tokens.map(line))),
+      ...['token', 'p', 'q'].flatMap(whole),
+      el('p', { class: 'wiki-editor-foot' },
+        el('button', { type: 'button', class: 'wiki-add', disabled: data.tokens.length >= data.most, onclick: add }, w.add),
+        el('span', { class: 'wiki-help' }, data.kept ? w.kept : w.hint)))
+    root.dataset.problems = data.problems.length
+    if (at) root.querySelector(`[data-at="${at}"]`)?.focus()
+  }
+
+  // Two long lists, for totals only.
+  wiki.parts.paste = (root, data, memory, first) => {
+    const w = data.words
+    if (first) {
+      const area = c => el('textarea', { rows: 3, id: `wiki-paste-${c}`, spellcheck: false, 'data-field': c, placeholder: '0.5, 0.25, 1/8, 1/8' })
+      memory.areas = { p: area('p'), q: area('q') }
+      memory.notes = { p: el('div', { class: 'wiki-error', role: 'alert' }), q: el('div', { class: 'wiki-error', role: 'alert' }) }
+    }
+    // A list far over the limit is only counted here: it would not fit through the connection.
+    const send = more => {
+      const text = { p: memory.areas.p.value, q: memory.areas.q.value }
+      const counts = Object.fromEntries(Object.entries(text).map(([c, x]) => [c, (x.match(/[^\s,;，；、]+/g) ?? []).length]))
+      memory.trigger('paste', Math.max(counts.p, counts.q) > data.most ? { counts } : { ...text, ...more })
+    }
+    root.replaceChildren(el('div', { class: 'wiki-paste' },
+      ...['p', 'q'].map(c => el('div', {}, el('label', { for: `wiki-paste-${c}` }, w[c]), memory.areas[c], memory.notes[c])),
+      el('button', { type: 'button', class: 'wiki-button', onclick: () => send({}) }, w.summarise)))
+    for (const c of ['p', 'q']) {
+      memory.notes[c].replaceChildren(...data.problems.filter(p => p.column === c).map(p => el('p', {}, p.text,
+        p.code === 'sum_not_one' ? el('button', { type: 'button', class: 'wiki-fix', onclick: () => send({ normalise: true }) }, w.normalise) : null)))
+    }
+    root.dataset.problems = data.problems.length
+  }
+})()
