@@ -48,6 +48,8 @@ def mathml(tex: str, *, display: bool = False) -> str:
         # The converter leaves character references in text, and its own way out would let a < through unescaped.
         node.text = html.unescape(node.text) if node.text else node.text
         _refuse_broken(node, source)
+        if node.tag == "mo" and node.text and node.text.isalpha():
+            node.tag = "mi"  # min, max, Pr: an operator would get wide gaps on both sides
     return tostring(element, encoding="unicode")
 
 

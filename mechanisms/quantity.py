@@ -38,6 +38,7 @@ class Quantity:
     unit: str = "1"
     index: str = "v"
     kind: Kind = "exact"
+    counts: bool = False  # whole numbers are printed without decimals
     defined: sp.Basic | None = None
 
     def __post_init__(self) -> None:
@@ -102,6 +103,12 @@ def decimal_text(value: Value, places: int = PLACES) -> str:
     whole, rest = divmod(abs(scaled), 10**places)
     sign = "−" if scaled < 0 else ""
     return f"{sign}{whole}.{rest:0{places}d}" if places else f"{sign}{whole}"
+
+
+def print_text(quantity: Quantity, value: Value) -> str:
+    """A value as its table prints it: six places, or a bare integer for counts."""
+    whole = quantity.counts and not is_infinite(value) and as_fraction(value).denominator == 1
+    return decimal_text(value, 0 if whole else PLACES)
 
 
 def exact_text(value: Fraction) -> str:

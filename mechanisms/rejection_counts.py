@@ -12,12 +12,12 @@ from mechanisms.rejection_ledger import TARGET, TOPIC, p
 from mechanisms.rejection_sampling import Check
 from mechanisms.table import Cell, Table, tabulate
 
-COUNT = Quantity(f"{TOPIC}.count", "n", "derived", kind="simulated", unit="draw")
-DRAWS = given(f"{TOPIC}.draws", "N", "chosen", unit="draw", index="")
+COUNT = Quantity(f"{TOPIC}.count", "n", "derived", kind="simulated", unit="draw", counts=True)
+DRAWS = given(f"{TOPIC}.draws", "N", "chosen", unit="draw", index="", counts=True)
 FREQUENCY = Quantity(f"{TOPIC}.frequency", r"\hat P", "derived", COUNT.sym / DRAWS.sym, kind="simulated")
 LOW = Quantity(f"{TOPIC}.interval_low", r"\ell", "wilson1927", kind="simulated")
 HIGH = Quantity(f"{TOPIC}.interval_high", "h", "wilson1927", kind="simulated")
-EXPECTED = Quantity(f"{TOPIC}.expected_count", "E", "derived", DRAWS.sym * p, unit="draw")
+EXPECTED = Quantity(f"{TOPIC}.expected_count", "E", "derived", DRAWS.sym * p, unit="draw", counts=True)
 TERM = Quantity(
     f"{TOPIC}.chi_square_term", r"\chi^2", "pearson1900",
     (COUNT.sym - EXPECTED.sym) ** 2 / EXPECTED.sym, kind="simulated", defined=p > 0,
@@ -25,7 +25,7 @@ TERM = Quantity(
 ROW_COLUMNS = (TARGET, DRAWS, COUNT, FREQUENCY, LOW, HIGH, EXPECTED, TERM)
 
 STATISTIC = Quantity(f"{TOPIC}.chi_square", r"X^2", "pearson1900", Total(TERM.sym), kind="simulated", index="")
-DEGREES = Quantity(f"{TOPIC}.degrees_of_freedom", r"\nu", "pearson1900", kind="exact", index="")
+DEGREES = Quantity(f"{TOPIC}.degrees_of_freedom", r"\nu", "pearson1900", kind="exact", index="", counts=True)
 P_VALUE = Quantity(f"{TOPIC}.p_value", r"\Pr(\chi^2_\nu \ge X^2)", "pearson1900", kind="simulated", index="")
 ACCEPTED = Quantity(f"{TOPIC}.accepted_per_proposed", r"\hat\alpha", "derived", kind="simulated", index="")
 

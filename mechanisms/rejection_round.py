@@ -19,12 +19,12 @@ Kind = Literal["start", "draft", "verify", "accept", "reject", "rollback", "corr
 
 
 def _count(name: str, tex: str, expression: object = None, unit: str = "token") -> Quantity:
-    return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, unit=unit, index="")  # type: ignore[arg-type]
+    return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, unit=unit, index="", counts=True)  # type: ignore[arg-type]
 
 
-PREFIX = given(f"{TOPIC}.confirmed_tokens", "n", "chosen", unit="token", index="")
-DRAFTS = given(f"{TOPIC}.draft_length", "k", "chosen", unit="token", index="")
-ACCEPTED = given(f"{TOPIC}.accepted_tokens", "L", "chosen", unit="token", index="")
+PREFIX = given(f"{TOPIC}.confirmed_tokens", "n", "chosen", unit="token", index="", counts=True)
+DRAFTS = given(f"{TOPIC}.draft_length", "k", "chosen", unit="token", index="", counts=True)
+ACCEPTED = given(f"{TOPIC}.accepted_tokens", "L", "chosen", unit="token", index="", counts=True)
 _n, _k, _l = PREFIX.sym, DRAFTS.sym, ACCEPTED.sym
 EMITTED = _count("tokens_emitted", "N", _l + 1)
 DISCARDED = _count("drafts_discarded", "D", _k - _l)

@@ -29,9 +29,9 @@ def _quantity(name: str, tex: str, expression: sp.Basic | None = None, **more: o
     return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, **more)  # type: ignore[arg-type]
 
 
-FAVOURITE = given(f"{TOPIC}.is_favourite", "f", "chosen")
-KEPT = given(f"{TOPIC}.kept_by_filter", "k", "chosen")
-SIZE = given(f"{TOPIC}.class_size", "m", "chosen")
+FAVOURITE = given(f"{TOPIC}.is_favourite", "f", "chosen", counts=True)
+KEPT = given(f"{TOPIC}.kept_by_filter", "k", "chosen", counts=True)
+SIZE = given(f"{TOPIC}.class_size", "m", "chosen", counts=True)
 HALF = given(f"{TOPIC}.half_ratio", "h", "ieee754 binary16")
 _s, _a, _c = (sp.Symbol(n, nonnegative=True) for n in ("sampled_probability", "counted_acceptance", "corrected_with"))
 DIRECT = _quantity("accepted_mass", "d", Share(_s, _a))

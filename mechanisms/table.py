@@ -15,9 +15,9 @@ from mechanisms.expression import Largest, Total, Value, compile_rows, real
 from mechanisms.quantity import (
     Kind,
     Quantity,
-    decimal_text,
     exact_text,
     number_tex,
+    print_text,
     short_text,
     write_tex,
 )
@@ -86,7 +86,7 @@ class Table:
             general=general_tex(quantity, self),
             substituted=substituted_tex(quantity, self, self.rows[row], put, value),
             exact=exact_text(value) if isinstance(value, Fraction) else None,
-            decimal=None if value is None else decimal_text(value),
+            decimal=None if value is None else print_text(quantity, value),
             unit=quantity.unit,
             kind=quantity.kind,
             source=quantity.source,

@@ -21,7 +21,8 @@ def chapter(topic: str, slots: Mapping[str, Slot], controls: tuple[_state.Contro
     notices = _state.begin(topic, controls) if controls else []
     for notice in notices:
         name, given, used = (html.escape(x) for x in (notice.name, notice.given, notice.used))
-        st.html(f'<p class="wiki-notice" role="status">{t("state.corrected", name=name, given=given, used=used)}</p>')
+        text = t("state.corrected", name=name, given=given, used=used or t("state.default"))
+        markup(f'<p class="wiki-notice" role="status">{text}</p>', key=f"notice-{topic}-{notice.name}")
     _body(topic, slots)
 
 
@@ -31,23 +32,25 @@ def _body(topic: str, slots: Mapping[str, Slot]) -> None:
     for i, section in enumerate(sections):
         for n, (is_prose, parts) in enumerate(groupby(section.parts, key=lambda p: isinstance(p, str))):
             if is_prose:
-                anchor = section.label if n == 0 else ""
-                _prose("".join(parts), anchor)  # type: ignore[arg-type]
-                if i == 0 and n == 0:
-                    _contents(sections)
+                text = "".join(parts)  # type: ignore[arg-type]
+                _prose(text + (_contents(sections) if i == n == 0 else ""), topic, section.label, n)
             else:
                 _panels(topic, section.label, n, list(parts), slots)  # type: ignore[arg-type]
 
 
-def _prose(markup: str, anchor: str) -> None:
-    id_ = f' id="{anchor}" tabindex="-1"' if anchor else ""
-    st.html(f'<div class="wiki-prose"{id_}>{markup}</div>')
+def markup(text: str, *, key: str) -> None:
+    """HTML of the page's own making. A component, because `st.html` strips formulas."""
+    _parts.part("prose", {"html": f'<div class="wiki-prose">{text}</div>'}, key=key)
 
 
-def _contents(sections: tuple[_html.Section, ...]) -> None:
+def _prose(text: str, topic: str, label: str, n: int) -> None:
+    anchor = f' id="{label}" tabindex="-1"' if n == 0 else ""
+    _parts.part("prose", {"html": f'<div class="wiki-prose"{anchor}>{text}</div>'}, key=f"prose-{topic}-{label}-{n}")
+
+
+def _contents(sections: tuple[_html.Section, ...]) -> str:
     items = "".join(f'<li><a href="#{s.label}">{html.escape(s.title)}</a></li>' for s in sections[1:] if s.title)
-    if items:
-        st.html(f'<nav class="wiki-prose" aria-label="{t("site.contents")}"><ol class="wiki-toc">{items}</ol></nav>')
+    return f'<nav aria-label="{t("site.contents")}"><ol class="wiki-toc">{items}</ol></nav>' if items else ""
 
 
 OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's panel
@@ -68,9 +71,9 @@ def _fill(place: _html.Place, slots: Mapping[str, Slot]) -> None:
     if place.id in slots:
         slots[place.id](place.words)
     elif place.name == "quiz":
-        st.html(f'<details class="wiki-prose wiki-answer"><summary>{t("words.answer")}</summary>{place.words}</details>')
+        markup(f'<details class="wiki-answer"><summary>{t("words.answer")}</summary>{place.words}</details>', key=place.id)
     else:
-        st.html(f'<div class="wiki-prose wiki-aside">{place.words}</div>')
+        markup(f'<div class="wiki-aside">{place.words}</div>', key=place.id)
 
 
 def shell(lang: str, pages: Mapping[str, object]) -> None:

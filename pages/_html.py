@@ -80,7 +80,7 @@ def number(table: Table, row: int, name: str, lang: str) -> str:
     if cell is None:
         raise ValueError(f"{table.id}.{name} has no value in row {row}: prose cannot quote it")
     short = short_text(cell)
-    text = decimal_text(cell) if "/" in short else short
+    text = decimal_text(cell) if "/" in short else short  # prose drops trailing zeros
     found = _payload.derivation(table, row, name, lang)
     data = html.escape(json.dumps(found, ensure_ascii=False), quote=True)
     return (

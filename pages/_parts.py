@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-NAMES = ("shell", "table", "range", "choice", "action", "plot", "player", "strips", "predict", "editor", "paste")
+NAMES = ("shell", "prose", "table", "range", "choice", "action", "plot", "player", "strips", "predict", "editor", "paste")
 Handler = Callable[[Any], None]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lessons import store
 from lessons.render import mathml
-from mechanisms.quantity import Kind, Quantity, decimal_text, exact_text, short_text
+from mechanisms.quantity import Kind, Quantity, exact_text, print_text, short_text
 from mechanisms.table import Cell, Derivation, Table, condition_tex, general_tex, substituted_tex
 from pages._links import provenance
 
@@ -20,12 +20,12 @@ KINDS: tuple[Kind, ...] = ("given", "exact", "float", "simulated", "measured", "
 WORDS = ("row", "copy", "copied", "close", "formula", "substituted", "condition", "value", "exact", "decimal", "source", "function")
 
 
-def cell_text(value: Cell) -> str | None:
+def cell_text(quantity: Quantity, value: Cell) -> str | None:
     """`decimal|exact|short`; None where the quantity is undefined. The exact part is empty for irrational numbers."""
     if value is None:
         return None
     exact = exact_text(value) if isinstance(value, Fraction) else ""
-    return f"{decimal_text(value)}|{exact}|{short_text(value)}"
+    return f"{print_text(quantity, value)}|{exact}|{short_text(value)}"
 
 
 def label(quantity: Quantity, lang: str) -> str:
@@ -82,18 +82,19 @@ def shape_of(table: Table) -> Table:
 
 def table(
     frames: Sequence[Table], *, id: str, lang: str, caption: str = "", roles: dict[str, str] | None = None,
-    topic: str = "", over: str = "", layout: str = "table", only: Sequence[str] | None = None,
+    topic: str = "", over: str = "", layout: str = "table", order: Sequence[str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Data of the table component. frames: the same table for each position of a control; topic: that control.
 
-    over: id of the table that sums run over, where it is not this one; only: names of the columns to show. A column
-    that is left out must not occur in the formula of one that is shown.
+    over: id of the table that sums run over, where it is not this one; order: names of all columns as they are shown,
+    where that is not the order in which they are computed.
     """
     first = frames[0]
-    shown = [q for q in first.columns if only is None or q.name in only]
+    named = {q.name: q for q in first.columns}
+    shown = list(first.columns) if order is None else [named[n] for n in order]
     shape = shape_of(first)
     places = [first.columns.index(q) for q in shown]
-    cells = [[[cell_text(f.cells[c][r]) for c in places] for r in range(len(f.rows))] for f in frames]
+    cells = [[[cell_text(first.columns[c], f.cells[c][r]) for c in places] for r in range(len(f.rows))] for f in frames]
     return {
         "id": id, "caption": caption, "plain": plain_text(caption), "topic": topic, "over": over, "layout": layout,
         "columns": [_column(q, shape, lang, (roles or {}).get(q.name, "plain")) for q in shown],

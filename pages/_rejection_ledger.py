@@ -11,7 +11,7 @@ import streamlit as st
 from mechanisms import rejection_lists
 from mechanisms.distribution import InvalidInput, Pair
 from mechanisms.rejection_ledger import ledger, summary
-from pages import _assets, _parts, _payload
+from pages import _assets, _frame, _parts, _payload
 from pages._rejection_pair import TOPIC, base_pair, frames, problem_data
 from pages._words import language, t
 
@@ -34,9 +34,6 @@ def _tables(pair: Pair, lang: str, caption: str) -> tuple[dict[str, Any], dict[s
         layout="strip", caption=t(f"{TOPIC}.totals"),
     )  # fmt: skip
     return long, short
-
-
-_CAPTION = "_ledger_caption"
 
 
 def ledger_table(words: str) -> None:
@@ -93,12 +90,12 @@ def paste_lists(words: str) -> None:
         "words": {"p": t("editor.p"), "q": t("editor.q"), "summarise": t("editor.summarise"), "normalise": t("editor.normalise_both")},
     }  # fmt: skip
     with st.expander(t(f"{TOPIC}.long_lists")):
-        st.html(f'<p class="wiki-help">{words}</p>')
+        _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.paste_help")
         _parts.part("paste", data, key=f"{TOPIC}.paste", paste=_paste)
         if good is not None:
             strip = _payload.table(
                 [good], id=f"{TOPIC}.list_summary", lang=language(), layout="strip",
                 caption=t(f"{TOPIC}.list_totals", count=f"{good.long:,}"),
             )  # fmt: skip
-            st.html(f'<p class="wiki-help">{strip["caption"]}</p>')
+            _frame.markup(f'<p class="wiki-help">{strip["caption"]}</p>', key=f"{TOPIC}.list_head")
             _parts.part("table", strip, key=f"{TOPIC}.list_summary")

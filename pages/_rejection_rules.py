@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import streamlit as st
-
 from mechanisms.distribution import MAX_TOKENS, Pair
 from mechanisms.rejection_bias import greedy_bias
 from mechanisms.rejection_ledger import two_draft_length, summary
 from mechanisms.rejection_rules import RULE_IDS, output_law, rule, verdict
-from pages import _assets, _parts, _payload
+from pages import _assets, _frame, _parts, _payload
 from pages._rejection_ledger import bar
 from pages._rejection_pair import TOPIC, get, pair_now, position, put
 from pages._words import language, t
@@ -20,6 +18,8 @@ ROLES = {
     "target_probability": "target", "draft_probability": "draft", "sampled_probability": "draft",
     "accepted_mass": "accepted", "added_mass": "corrected", "output_law": "output",
 }  # fmt: skip
+
+FIRST = ("target_probability", "output_law", "difference", "accepted_mass", "added_mass")  # the outcome before its parts
 
 
 def rule_choice(words: str) -> None:
@@ -41,7 +41,8 @@ def keep_range(words: str) -> None:
 def _tables(pair: Pair, rule_id: str, keep: int, lang: str, caption: str) -> tuple[dict[str, Any], dict[str, Any], str]:
     law = output_law(pair, rule(rule_id), keep=keep)
     found = verdict(law)
-    long = _payload.table([law], id=f"{TOPIC}.law", lang=lang, caption=caption, roles=ROLES)
+    order = [*FIRST, *(q.name for q in law.columns if q.name not in FIRST)]
+    long = _payload.table([law], id=f"{TOPIC}.law", lang=lang, caption=caption, roles=ROLES, order=order)
     short = _payload.table(
         [found], id=f"{TOPIC}.verdict", lang=lang, over=f"{TOPIC}.law", layout="strip", caption=t(f"{TOPIC}.verdict")
     )
@@ -62,7 +63,7 @@ def verdict_strip(words: str) -> None:
     _parts.part("table", strip, key=f"{TOPIC}.verdict")
     exact = outcome == "exact" and get("rule") == "equality"
     key = "verdict_equality" if exact else f"verdict_{outcome}"
-    st.html(f'<p class="wiki-help wiki-verdict" data-verdict="{outcome}">{t(f"{TOPIC}.{key}")}</p>')
+    _frame.markup(f'<p class="wiki-verdict" data-verdict="{outcome}">{t(f"{TOPIC}.{key}")}</p>', key=f"{TOPIC}.verdict_text")
 
 
 def law_plot(words: str) -> None:
@@ -83,7 +84,7 @@ def bias_table(words: str) -> None:
     """Three numbers called acceptance, for the current pair."""
     table = greedy_bias(pair_now())
     data = _payload.table([table], id=f"{TOPIC}.greedy_bias", lang=language(), layout="strip", caption=words)
-    st.html(f'<p class="wiki-help">{words}</p>')
+    _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.bias_help")
     _parts.part("table", data, key=f"{TOPIC}.greedy_bias")
 
 
@@ -91,5 +92,5 @@ def length_strip(words: str) -> None:
     rate = summary(pair_now()).value(0, "acceptance_rate")
     table = two_draft_length(rate)  # type: ignore[arg-type]
     data = _payload.table([table], id=f"{TOPIC}.length", lang=language(), layout="strip", caption=words)
-    st.html(f'<p class="wiki-help">{words}</p>')
+    _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.length_help")
     _parts.part("table", data, key=f"{TOPIC}.length")

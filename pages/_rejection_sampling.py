@@ -9,7 +9,7 @@ import streamlit as st
 from mechanisms.rejection_counts import counts_table, fit_table
 from mechanisms.rejection_rules import output_law, rule, verdict
 from mechanisms.rejection_sampling import Check, check
-from pages import _assets, _parts, _payload
+from pages import _assets, _frame, _parts, _payload
 from pages._rejection_ledger import bar
 from pages._rejection_pair import DRAWS, TOPIC, get, pair_now, put
 from pages._words import language, t
@@ -29,7 +29,7 @@ def again(words: str) -> None:
     """New draws are a new seed, so that a link repeats them."""
     data = {"label": t(f"{TOPIC}.draw_again", seed=get("seed"))}
     _parts.part("action", data, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 2**31))
-    st.html(f'<p class="wiki-help">{words}</p>')
+    _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.again_help")
 
 
 def _checked(rule_id: str) -> Check:
@@ -49,7 +49,7 @@ def _checked(rule_id: str) -> Check:
 
 def _one(rule_id: str, heading: str) -> None:
     found, name = _checked(rule_id), f"{TOPIC}.counts_{'exact' if rule_id == 'exact' else 'control'}"
-    st.html(f'<h4 class="wiki-subhead">{heading}</h4>')
+    _frame.markup(f"<h3>{heading}</h3>", key=f"{name}_head")
     fit = _payload.table([fit_table(found)], id=f"{name}_fit", lang=language(), layout="strip", over=name, caption=heading)
     rows = _payload.table(
         [counts_table(found)], id=name, lang=language(), caption=t(f"{TOPIC}.counts_caption", seed=found.seed, draws=f"{found.draws:,}"),
@@ -57,7 +57,8 @@ def _one(rule_id: str, heading: str) -> None:
     )  # fmt: skip
     _parts.part("table", rows, key=name)
     _parts.part("table", fit, key=f"{name}_fit")
-    st.html(f'<p class="wiki-help" data-verdict="{_outcome(found)}">{t(f"{TOPIC}.sampling_{_outcome(found)}")}</p>')
+    outcome = _outcome(found)
+    _frame.markup(f'<p class="wiki-help" data-verdict="{outcome}">{t(f"{TOPIC}.sampling_{outcome}")}</p>', key=f"{name}_outcome")
 
 
 def _outcome(found: Check) -> str:
@@ -71,17 +72,17 @@ def _outcome(found: Check) -> str:
 
 
 def counts(words: str) -> None:
-    st.html(f'<p class="wiki-help">{words}</p>')
+    _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.counts_help")
     _one("exact", t(f"{TOPIC}.counts_exact"))
     control = get("rule")
     name = t(f"{TOPIC}.rule_{control}")
     distance = verdict(output_law(pair_now(), rule(control), keep=get("keep"))).value(0, "distance")
     if distance is None:
-        st.html(f'<p class="wiki-notice">{t(f"{TOPIC}.control_undefined", rule=name)}</p>')
+        _frame.markup(f'<p class="wiki-notice">{t(f"{TOPIC}.control_undefined", rule=name)}</p>', key=f"{TOPIC}.control_note")
         return
     _one(control, t(f"{TOPIC}.counts_control", rule=name))
     if distance == 0:
-        st.html(f'<p class="wiki-notice">{t(f"{TOPIC}.control_is_exact", rule=name)}</p>')
+        _frame.markup(f'<p class="wiki-notice">{t(f"{TOPIC}.control_is_exact", rule=name)}</p>', key=f"{TOPIC}.control_note")
 
 
 def frequency_plot(words: str) -> None:

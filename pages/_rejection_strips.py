@@ -27,9 +27,9 @@ def _law_form(names: Sequence[str], law: Sequence[Fraction], role: str, points: 
     """A law laid end to end. `hits[i]` is the part under point i; rows without mass take no part."""
     live = [i for i, x in enumerate(law) if x > 0]
     edges = [Fraction(0), *accumulate(law[i] for i in live)]
-    parts = [_part(names[i], role, a, b) for i, a, b in zip(live, edges, edges[1:], strict=True)]
+    parts = [_part(names[i], role, a, b) for i, a, b in zip(live, edges[:-1], edges[1:], strict=True)]
     hits = [live.index(inverse_cdf(u, law)) for u in points] if live else [0] * len(points)
-    results = [t(words, token=html.escape(names[i]), low=short_text(a), high=short_text(b)) for i, a, b in zip(live, edges, edges[1:], strict=True)]
+    results = [t(words, token=html.escape(names[i]), low=short_text(a), high=short_text(b)) for i, a, b in zip(live, edges[:-1], edges[1:], strict=True)]
     return {"parts": parts, "hits": hits, "results": results, "rows": live}
 
 

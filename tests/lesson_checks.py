@@ -14,7 +14,7 @@ LANGUAGES = ("en", "zh")
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,:/]\d+)*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # Folded boxes and source lists may be drawn by the frame alone, without a function of the page.
-_FRAME_SLOTS = ("aside", "source")
+_FRAME_SLOTS = ("aside", "quiz", "source")
 
 
 def missing_languages(folder: Path) -> list[str]:
@@ -77,9 +77,9 @@ def values_unknown(lesson: Lesson, values: Callable[[str], Collection[str] | Non
             topic = target.partition(".")[0]
             declared = values(topic)
             if declared is None:
-                found.append(f"{lesson.path}:{line}: value {target!r}: there is no mechanisms.{topic}")
+                found.append(f"{lesson.path}:{line}: value {target!r}: there is no mechanisms.values.{topic}")
             elif target not in declared:
-                found.append(f"{lesson.path}:{line}: value {target!r} is not in mechanisms.{topic}.VALUES")
+                found.append(f"{lesson.path}:{line}: value {target!r} is not in mechanisms.values.{topic}.VALUES")
     return found
 
 

@@ -20,9 +20,9 @@ PAIRS = {
 def values_of(topic: str) -> Mapping[str, object] | None:
     """What a mechanism offers to prose; None if there is no such module."""
     try:
-        values: Mapping[str, object] = importlib.import_module(f"mechanisms.{topic}").VALUES
+        values: Mapping[str, object] = importlib.import_module(f"mechanisms.values.{topic}").VALUES
     except ModuleNotFoundError as error:
-        if error.name != f"mechanisms.{topic}":
+        if error.name != f"mechanisms.values.{topic}":
             raise
         return None
     return values

@@ -69,6 +69,17 @@ window.wiki = (() => {
     announce(done)
   }
 
+  // Streamlit pushes a history entry for each change of the query. Back should leave the chapter, not undo a slider.
+  const push = history.pushState.bind(history)
+  history.pushState = (state, title, url) => {
+    const there = url == null ? location : new URL(url, location.href)
+    if (there.pathname === location.pathname) history.replaceState(state, title, url)
+    else push(state, title, url)
+  }
+
+  // Prose comes here and not through st.html, which strips formulas.
+  parts.prose = (root, data) => { root.innerHTML = data.html }
+
   // Streamlit has no attribute that tells the theme; the page's own background does.
   const theme = () => {
     const app = document.querySelector('[data-testid="stApp"]')

@@ -5,6 +5,13 @@
   const { el } = wiki
   const SPEEDS = [0.5, 1, 2]
 
+  // Drawn, not typed: the glyphs for first and last are missing from many fonts.
+  const icon = name => {
+    const path = { first: 'M4 3v12M15 3 7 9l8 6z', previous: 'M13 3 5 9l8 6z', play: 'M5 3l10 6-10 6z', pause: 'M6 3v12M12 3v12',
+      next: 'M5 3l8 6-8 6z', last: 'M14 3v12M3 3l8 6-8 6z' }[name]
+    return `<svg viewBox="0 0 18 18" width="16" height="16" aria-hidden="true"><path d="${path}" fill="currentColor" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/></svg>`
+  }
+
   const lane = l => el('div', { class: 'wiki-lane', role: 'group', 'aria-label': l.label },
     el('span', { class: 'wiki-lane-label' }, l.label),
     el('ol', { class: 'wiki-tape' }, l.cells.map(c => el('li', { 'data-state': c.state, title: c.title },
@@ -32,7 +39,7 @@
       scrub.value = memory.at
       scrub.setAttribute('aria-valuetext', caption.textContent)
       count.textContent = `${memory.at + 1} / ${last() + 1}`
-      play.textContent = memory.timer ? '❚❚' : '▶'
+      play.innerHTML = icon(memory.timer ? 'pause' : 'play')
       play.setAttribute('aria-label', memory.timer ? w.pause : w.play)
       root.dataset.step = memory.at
       root.dataset.event = s.event
@@ -53,12 +60,12 @@
       memory.speed = Number(speed.value)
       if (memory.timer) { stop(); toggle() }
     } }, SPEEDS.map(s => el('option', { value: s, selected: s === memory.speed }, `${s}×`)))
-    const key = (label, text, to) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: () => go(to()) }, text)
+    const key = (label, text, to) => el('button', { type: 'button', 'aria-label': label, title: label, html: icon(text), onclick: () => go(to()) })
     play.onclick = toggle
     scrub.oninput = () => go(Number(scrub.value))
     root.replaceChildren(stage, caption, el('div', { class: 'wiki-transport', role: 'group', 'aria-label': w.transport },
-      key(w.first, '⏮', () => 0), key(w.previous, '◀', () => memory.at - 1), play,
-      key(w.next, '▶|', () => memory.at + 1), key(w.last, '⏭', last), scrub, count, speed))
+      key(w.first, 'first', () => 0), key(w.previous, 'previous', () => memory.at - 1), play,
+      key(w.next, 'next', () => memory.at + 1), key(w.last, 'last', last), scrub, count, speed))
     root.onkeydown = e => {
       if (e.altKey || e.ctrlKey || e.metaKey || e.target === speed) return
       if (e.key === ' ' && e.target.tagName === 'BUTTON' && e.target !== play) return   // Space presses that button

@@ -1,0 +1,94 @@
+"""Home: what the wiki is, how to read a number, which chapters exist."""
+
+from __future__ import annotations
+
+import html
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from mechanisms import verify
+from mechanisms.rejection_ledger import ledger
+from mechanisms.rejection_presets import PRESETS
+from mechanisms.table import Table
+from pages import _frame, _parts, _payload
+from pages._rejection_ledger import ROLES
+from pages._words import language, t
+
+TOPIC = "home"
+_RESULTS = "home._results"
+
+
+def one_row(table: Table, row: int) -> Table:
+    """A single row whose sums still run over the whole table."""
+    cells = tuple((column[row],) for column in table.cells)
+    return Table(table.id, table.columns, (table.rows[row],), cells, table.function, over=table)
+
+
+@lru_cache(maxsize=4)
+def _example(lang: str, caption: str) -> dict[str, Any]:
+    whole = ledger(PRESETS["zero_in_draft"])
+    return _payload.table([one_row(whole, 2)], id="home.example", lang=lang, caption=caption, roles=ROLES)
+
+
+def example(words: str) -> None:
+    _parts.part("table", _example(language(), words), key="home.example")
+
+
+def kinds(words: str) -> None:
+    rows = "".join(
+        f'<tr><th scope="row"><span class="wiki-kind" data-kind="{k}">{t(f"kinds.{k}")}</span></th><td>{t(f"kinds_explained.{k}")}</td></tr>'
+        for k in _payload.KINDS
+    )
+    head = f'<tr><th scope="col">{t("home.kinds_title")}</th><th scope="col">{t("home.kinds_meaning")}</th></tr>'
+    _frame.markup(f'<table class="wiki-kinds"><caption class="wiki-hidden">{words}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>', key="home.kinds")
+
+
+def chapters(words: str) -> None:
+    cards = "".join(
+        f'<li class="wiki-card"><h3><a href="/{name}?lang={language()}">{html.escape(t(f"site.{name}"))}</a></h3>'
+        f"<p>{html.escape(t(f'site.{name}_about'))}</p></li>"
+        for name in _frame.PAGES[1:]
+    )
+    _frame.markup(f'<ul class="wiki-cards" aria-label="{words}">{cards}</ul>', key="home.chapters")
+
+
+def _verify(_: Any) -> None:
+    bar = st.progress(0.0, t("words.working"))
+    results = []
+    for result in verify.verify():
+        results.append(result)
+        bar.progress(len(results) / len(verify.TABLES), result.name)
+    bar.empty()
+    st.session_state[_RESULTS] = tuple(results)
+
+
+def verify_button(words: str) -> None:
+    _parts.part("action", {"label": t("home.verify")}, key="home.verify", go=_verify)
+    results: tuple[verify.Result, ...] = st.session_state.get(_RESULTS, ())
+    if not results:
+        _frame.markup(f'<p class="wiki-help">{words}</p>', key="home.verify_help")
+        return
+    rows = "".join(f'<tr><th scope="row">{r.name}</th><td>{r.cells}</td><td>{len(r.differences)}</td></tr>' for r in results)
+    head = "".join(f'<th scope="col">{t(f"home.verify_{c}")}</th>' for c in ("table", "cells", "wrong"))
+    total = t(
+        "home.verify_done", tables=len(results), cells=sum(r.cells for r in results),
+        mismatches=sum(len(r.differences) for r in results),
+    )  # fmt: skip
+    _frame.markup(
+        f'<p role="status" data-verified="true">{total}</p><table><caption class="wiki-hidden">{t("home.verify_caption")}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>",
+        key="home.verify_result",
+    )
+
+
+SLOTS: dict[str, _frame.Slot] = {
+    "home.example": example,
+    "home.kinds": kinds,
+    "home.chapters": chapters,
+    "home.verify": verify_button,
+}
+
+if __name__ == "__main__":
+    _frame.chapter(TOPIC, SLOTS)
