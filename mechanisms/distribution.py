@@ -39,13 +39,15 @@ class InvalidInput(ValueError):
     """Input that cannot be used, with one `Problem` per fault."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("; ".join(f"{p.column}[{'' if p.row is None else p.row}]: {p.code} {p.detail}".rstrip() for p in problems))
+        super().__init__(
+            "; ".join(f"{p.column}[{'' if p.row is None else p.row}]: {p.code} {p.detail}".rstrip() for p in problems)
+        )
         self.problems = tuple(problems)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Target p and draft q over the same tokens; a row with multiplicity m stands for m equal tokens and holds their total.
+    """Target p and draft q over the same tokens; a row of multiplicity m stands for m equal tokens and holds their sum.
 
     p, q: (rows,) probabilities that sum to exactly 1. Raises ValueError otherwise.
     """
@@ -131,8 +133,10 @@ def read_number(text: str) -> Fraction | Code:
 def read_column(texts: Sequence[str], column: Column) -> tuple[tuple[Fraction, ...], tuple[Problem, ...]]:
     """All numbers of a column, or its problems (bad fields first, then what is wrong with the whole)."""
     numbers = [read_number(t) for t in texts]
-    bad = [Problem(n, column, i, texts[i].strip()[:MAX_NAME]) for i, n in enumerate(numbers) if isinstance(n, str)]
     good = tuple(n for n in numbers if isinstance(n, Fraction))
+    bad = [
+        Problem(n, column, i, texts[i].strip()[:MAX_NAME]) for i, n in enumerate(numbers) if not isinstance(n, Fraction)
+    ]
     if not bad:
         total = sum(good)
         if not good:
@@ -170,9 +174,10 @@ def read_names(names: Sequence[str]) -> tuple[Problem, ...]:
 def read_pair(names: Sequence[str], p: Sequence[str], q: Sequence[str]) -> Pair:
     """A pair from typed fields. Raises InvalidInput with every problem found; never normalises by itself."""
     problems = list(read_names(names))
-    for column, texts in (("p", p), ("q", q)):
+    columns: tuple[tuple[Column, Sequence[str]], ...] = (("p", p), ("q", q))
+    for column, texts in columns:
         if len(texts) > MAX_TOKENS:
-            problems.append(Problem("too_many", column, None, str(len(texts))))  # type: ignore[arg-type]
+            problems.append(Problem("too_many", column, None, str(len(texts))))
     if len(p) != len(q) or len(names) != len(p):
         problems.append(Problem("lengths_differ", "q", None, f"{len(p)} ≠ {len(q)}"))
     if any(x.code in ("too_many", "lengths_differ") for x in problems):

@@ -19,30 +19,31 @@ import sympy as sp
 from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
-Value = Fraction | mpmath.mpf
+Real = Any  # a 50-digit mpmath number; mpmath ships no types
+Value = Fraction | Real
 REAL = mpmath.MPContext()  # a context of its own: the precision is not a global setting
 REAL.dps = 50
 
 
-class Total(sp.Function):  # type: ignore[misc]
+class Total(sp.Function):
     """Sum of its argument over all rows of a table."""
 
     nargs = (1,)
 
 
-class Largest(sp.Function):  # type: ignore[misc]
+class Largest(sp.Function):
     """Largest value of its argument over all rows of a table."""
 
     nargs = (1,)
 
 
-class EntropyTerm(sp.Function):  # type: ignore[misc]
+class EntropyTerm(sp.Function):
     """p ln(p/q) with 0 ln(0/q) = 0, and infinity where p > 0 = q."""
 
     nargs = (2,)
 
 
-class Share(sp.Function):  # type: ignore[misc]
+class Share(sp.Function):
     """w · x, and 0 where w = 0 even if x is undefined: what is never drawn needs no further probability."""
 
     nargs = (2,)
@@ -51,7 +52,24 @@ class Share(sp.Function):  # type: ignore[misc]
 REDUCERS = (Total, Largest)
 
 
-def real(x: Fraction | int) -> mpmath.mpf:
+def total(term: Any) -> Any:
+    """Σ over the rows. (SymPy ships no types; these four functions stand where an expression is written.)"""
+    return Total(term)
+
+
+def largest(term: Any) -> Any:
+    return Largest(term)
+
+
+def entropy_term(p: Any, q: Any) -> Any:
+    return EntropyTerm(p, q)
+
+
+def share(weight: Any, law: Any) -> Any:
+    return Share(weight, law)
+
+
+def real(x: Fraction | int) -> Real:
     """A rational as a 50-digit real."""
     x = Fraction(x)
     return REAL.mpf(x.numerator) / x.denominator
@@ -78,7 +96,7 @@ def _entropy_term_array(p: Any, q: Any) -> Any:
         return np.where(p == 0, 0.0, p * np.log(p / q))
 
 
-class _ScalarPrinter(PythonCodePrinter):  # type: ignore[misc]
+class _ScalarPrinter(PythonCodePrinter):
     """Python source in which a rational constant stays a rational."""
 
     def _print_Rational(self, expr: sp.Rational) -> str:
@@ -101,10 +119,10 @@ class _ScalarPrinter(PythonCodePrinter):  # type: ignore[misc]
 
     def _hprint_Pow(self, expr: sp.Basic, rational: bool = False, sqrt: str = "sqrt") -> str:
         # a/b and powers go to Python's operators; the square root to the 50-digit context
-        return super()._hprint_Pow(expr, rational=rational, sqrt="sqrt")  # type: ignore[no-any-return]
+        return super()._hprint_Pow(expr, rational=rational, sqrt="sqrt")
 
 
-class _ArrayPrinter(NumPyPrinter):  # type: ignore[misc]
+class _ArrayPrinter(NumPyPrinter):
     def _print_EntropyTerm(self, expr: sp.Basic) -> str:
         return f"entropy_term({', '.join(self._print(a) for a in expr.args)})"
 
@@ -142,11 +160,11 @@ def _lambdify(expr: sp.Basic, names: tuple[str, ...]) -> Callable[..., Any]:
 
 def _plain(expr: sp.Basic) -> sp.Basic:
     """The same expression over bare symbols: assumptions serve simplification, not evaluation."""
-    return expr.xreplace({s: sp.Symbol(s.name) for s in expr.free_symbols})
+    return expr.xreplace({s: sp.Symbol(str(s)) for s in expr.free_symbols})
 
 
 def names_of(expr: sp.Basic) -> tuple[str, ...]:
-    return tuple(sorted(s.name for s in expr.free_symbols))
+    return tuple(sorted(map(str, expr.free_symbols)))
 
 
 def _spared(expr: sp.Basic) -> frozenset[str]:
@@ -167,12 +185,19 @@ def compile_rows(expr: sp.Basic) -> Compiled:
 def _compile_array(expr: sp.Basic) -> tuple[tuple[str, ...], Callable[..., Any]]:
     names = names_of(expr)
     printer = _ArrayPrinter({"fully_qualified_modules": True, "allow_unknown_functions": True})
-    scope: dict[str, Any] = {"numpy": np, "functools": functools, "entropy_term": _entropy_term_array, "share": _share_array}
+    scope: dict[str, Any] = {
+        "numpy": np,
+        "functools": functools,
+        "entropy_term": _entropy_term_array,
+        "share": _share_array,
+    }
     return names, sp.lambdify([sp.Symbol(n) for n in names], _plain(expr), modules=[scope], printer=printer)
 
 
 def evaluate_array(expr: sp.Basic, values: Mapping[str, Any]) -> Any:
     """The expression on numpy arrays; rows lie on the last axis, `Total` and `Largest` reduce it."""
     names, function = _compile_array(expr)
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 and x/0 are nan and inf here, as arrays have no "undefined"
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # 0/0 and x/0 are nan and inf here, as arrays have no "undefined"
         return function(*(np.asarray(values[n]) for n in names))

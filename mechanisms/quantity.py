@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from mechanisms.expression import REAL, Value
+from mechanisms.expression import REAL, Value, real
 
 Kind = Literal["given", "exact", "float", "simulated", "measured", "quoted", "contradicted"]
 PLACES = 6  # as the source documents print
@@ -75,7 +75,9 @@ def given(id: str, tex: str, source: str, **more: Any) -> Quantity:
 
 def text_tex(words: str) -> str:
     """A row name as upright LaTeX text."""
-    escaped = "".join({"\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}.get(c, f"\\{c}" if c in "#$%&_{}" else c) for c in words)
+    escaped = "".join(
+        {"\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}.get(c, f"\\{c}" if c in "#$%&_{}" else c) for c in words
+    )
     return rf"\text{{{escaped}}}"
 
 
@@ -83,7 +85,7 @@ def as_fraction(value: Value) -> Fraction:
     """A finite value as a rational (a 50-digit real is one, too)."""
     if isinstance(value, Fraction | int):
         return Fraction(value)
-    sign, man, exp, _ = value._mpf_  # noqa: SLF001 - mpmath has no public accessor that keeps all bits
+    sign, man, exp, _ = value._mpf_
     return (-1) ** sign * Fraction(int(man)) * Fraction(2) ** exp
 
 
@@ -106,9 +108,17 @@ def decimal_text(value: Value, places: int = PLACES) -> str:
 
 
 def print_text(quantity: Quantity, value: Value) -> str:
-    """A value as its table prints it: six places, or a bare integer for counts."""
+    """A value as its table prints it: six places, a bare integer for counts, a power of ten where six places show 0."""
+    if not is_infinite(value) and 0 < abs(as_fraction(value)) < Fraction(1, 2 * 10**PLACES):
+        return tiny_text(value)
     whole = quantity.counts and not is_infinite(value) and as_fraction(value).denominator == 1
     return decimal_text(value, 0 if whole else PLACES)
+
+
+def tiny_text(value: Value) -> str:
+    """Three significant digits and a power of ten, `1.23e−42`."""
+    x = real(value) if isinstance(value, Fraction | int) else value
+    return str(REAL.nstr(x, 3, min_fixed=1, max_fixed=0)).replace("-", "−")
 
 
 def exact_text(value: Fraction) -> str:
@@ -146,7 +156,7 @@ _OPEN, _SHUT = "⟪", "⟫"  # brackets of a written-out sum, dropped where the 
 _ALONE = re.compile(rf"(^|\}}\{{){_OPEN}([^{_OPEN}{_SHUT}]*){_SHUT}(?=\}}|$)")
 
 
-class _Tex(LatexPrinter):  # type: ignore[misc]
+class _Tex(LatexPrinter):
     """LaTeX with names and order chosen by the caller; `rows` > 0 writes sums out term by term."""
 
     def __init__(self, name: Callable[[str, int | None], str], order: Sequence[str], rows: int, limit: int) -> None:
@@ -160,7 +170,7 @@ class _Tex(LatexPrinter):  # type: ignore[misc]
 
     def _place(self, arg: sp.Basic) -> int:
         """Constants first, then in the order of the table's columns: SymPy keeps min and max as sets."""
-        return min((self._order.index(s.name) for s in arg.free_symbols), default=-1)
+        return min((self._order.index(str(s)) for s in arg.free_symbols), default=-1)
 
     def _print_Min(self, expr: sp.Basic, exp: None = None) -> str:
         return self._extreme(r"\min", expr)
@@ -174,7 +184,8 @@ class _Tex(LatexPrinter):  # type: ignore[misc]
     def _terms(self, expr: sp.Basic) -> list[str]:
         """The argument of a reducer: once with its index, or once per row with numbers."""
         inner, written = expr.args[0], []
-        for self._row in range(self._rows) if self._rows else (None,):
+        for row in range(self._rows) if self._rows else (None,):
+            self._row = row
             body = self._print(inner)
             written.append(rf"\left({body}\right)" if isinstance(inner, sp.Add) else body)
         self._row = None
@@ -191,7 +202,9 @@ class _Tex(LatexPrinter):  # type: ignore[misc]
         return rf"\max\left({separator.join(terms)}\right)" if self._rows else rf"\max{self._range} {terms[0]}"
 
     def _print_Share(self, expr: sp.Basic) -> str:
-        weight, law = (rf"\left({self._print(a)}\right)" if isinstance(a, sp.Add) else self._print(a) for a in expr.args)
+        weight, law = (
+            rf"\left({self._print(a)}\right)" if isinstance(a, sp.Add) else self._print(a) for a in expr.args
+        )
         return rf"{weight} \cdot {law}"
 
     def _print_Pow(self, expr: sp.Pow) -> str:

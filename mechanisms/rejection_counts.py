@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-
-from mechanisms.expression import REAL, Total
+from mechanisms.expression import REAL, total
 from mechanisms.quantity import Quantity, given
 from mechanisms.rejection_ledger import TARGET, TOPIC, p
 from mechanisms.rejection_sampling import Check
 from mechanisms.table import Cell, Table, tabulate
 
+_FUNCTION = "mechanisms.rejection_sampling.check"
 COUNT = Quantity(f"{TOPIC}.count", "n", "derived", kind="simulated", unit="draw", counts=True)
 DRAWS = given(f"{TOPIC}.draws", "N", "chosen", unit="draw", index="", counts=True)
 FREQUENCY = Quantity(f"{TOPIC}.frequency", r"\hat P", "derived", COUNT.sym / DRAWS.sym, kind="simulated")
@@ -24,7 +24,7 @@ TERM = Quantity(
 )  # fmt: skip
 ROW_COLUMNS = (TARGET, DRAWS, COUNT, FREQUENCY, LOW, HIGH, EXPECTED, TERM)
 
-STATISTIC = Quantity(f"{TOPIC}.chi_square", r"X^2", "pearson1900", Total(TERM.sym), kind="simulated", index="")
+STATISTIC = Quantity(f"{TOPIC}.chi_square", r"X^2", "pearson1900", total(TERM.sym), kind="simulated", index="")
 DEGREES = Quantity(f"{TOPIC}.degrees_of_freedom", r"\nu", "pearson1900", kind="exact", index="", counts=True)
 P_VALUE = Quantity(f"{TOPIC}.p_value", r"\Pr(\chi^2_\nu \ge X^2)", "pearson1900", kind="simulated", index="")
 ACCEPTED = Quantity(f"{TOPIC}.accepted_per_proposed", r"\hat\alpha", "derived", kind="simulated", index="")
@@ -44,7 +44,7 @@ def counts_table(check: Check) -> Table:
         HIGH.name: tuple(REAL.mpf(r.high) for r in rows),
     }
     names = [r.token for r in rows]
-    return tabulate(f"{TOPIC}.counts", ROW_COLUMNS, names, columns, function="mechanisms.rejection_sampling.check")
+    return tabulate(f"{TOPIC}.counts", ROW_COLUMNS, names, columns, function=_FUNCTION)
 
 
 def fit_table(check: Check) -> Table:
@@ -52,10 +52,9 @@ def fit_table(check: Check) -> Table:
     row: dict[str, tuple[Cell, ...]] = {
         STATISTIC.name: (REAL.mpf(check.chi_square),),
         DEGREES.name: (Fraction(check.degrees),),
-        P_VALUE.name: (None if check.p_value is None else REAL.mpf(check.p_value),),
+        P_VALUE.name: (check.p_value,),
         ACCEPTED.name: (Fraction(check.accepted, check.draws),),
     }
-    return tabulate(
-        f"{TOPIC}.test", (STATISTIC, DEGREES, P_VALUE, ACCEPTED), ("",), row, function="mechanisms.rejection_sampling.check",
-        over=counts_table(replace(check, rows=tuple(r for r in check.rows if r.target > 0))),
-    )  # fmt: skip
+    live = counts_table(replace(check, rows=tuple(r for r in check.rows if r.target > 0)))
+    columns = (STATISTIC, DEGREES, P_VALUE, ACCEPTED)
+    return tabulate(f"{TOPIC}.test", columns, ("",), row, function=_FUNCTION, over=live)

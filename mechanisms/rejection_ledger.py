@@ -12,7 +12,7 @@ from fractions import Fraction
 import sympy as sp
 
 from mechanisms.distribution import Pair, blend
-from mechanisms.expression import EntropyTerm, Largest, Total
+from mechanisms.expression import entropy_term, largest, total
 from mechanisms.quantity import Quantity, given
 from mechanisms.table import Table, tabulate
 
@@ -33,16 +33,20 @@ REJECTED = Quantity(_id("rejected_mass"), "x", "leviathan2022 §A.1", q - DIRECT
 CORRECTION = Quantity(_id("correction_mass"), "r", "leviathan2022 §A.1", sp.Max(0, p - q))
 FINAL = Quantity(_id("final_mass"), "P", "leviathan2022 §A.1", sp.Add(DIRECT.sym, CORRECTION.sym, evaluate=False))
 RESIDUAL = Quantity(
-    _id("residual"), "p'", "leviathan2022 §2.3", CORRECTION.sym / Total(CORRECTION.sym), defined=Total(CORRECTION.sym) > 0
+    _id("residual"),
+    "p'",
+    "leviathan2022 §2.3",
+    CORRECTION.sym / total(CORRECTION.sym),
+    defined=total(CORRECTION.sym) > 0,
 )
 LEDGER = (TARGET, DRAFT, ACCEPT, DIRECT, REJECTED, CORRECTION, FINAL, RESIDUAL)
 
-RATE = Quantity(_id("acceptance_rate"), r"\alpha", "leviathan2022 §3.2", Total(DIRECT.sym), index="")
-REJECT = Quantity(_id("rejection_probability"), "R", "leviathan2022 §3.2", 1 - Total(sp.Min(p, q)), index="")
-REJECT_AGAIN = Quantity(_id("correction_total"), r"R'", "leviathan2022 §A.1", Total(CORRECTION.sym), index="")
-ERROR = Quantity(_id("largest_error"), r"\Delta", "derived", Largest(sp.Abs(FINAL.sym - p)), index="")
+RATE = Quantity(_id("acceptance_rate"), r"\alpha", "leviathan2022 §3.2", total(DIRECT.sym), index="")
+REJECT = Quantity(_id("rejection_probability"), "R", "leviathan2022 §3.2", 1 - total(sp.Min(p, q)), index="")
+REJECT_AGAIN = Quantity(_id("correction_total"), r"R'", "leviathan2022 §A.1", total(CORRECTION.sym), index="")
+ERROR = Quantity(_id("largest_error"), r"\Delta", "derived", largest(sp.Abs(FINAL.sym - p)), index="")
 KL = Quantity(
-    _id("kl_divergence"), r"\mathrm{KL}", "derived", Total(EntropyTerm(p, q)), unit="nat", index="", kind="float"
+    _id("kl_divergence"), r"\mathrm{KL}", "derived", total(entropy_term(p, q)), unit="nat", index="", kind="float"
 )
 PINSKER = Quantity(_id("pinsker_bound"), "B", "derived", sp.sqrt(KL.sym / 2, evaluate=False), index="", kind="float")
 SUMMARY = (RATE, REJECT, REJECT_AGAIN, ERROR, KL, PINSKER)
@@ -77,7 +81,8 @@ def ledger(pair: Pair) -> Table:
 def summary(pair: Pair, name: str = "") -> Table:
     """Totals of the ledger in one row: α, the rejection probability both ways, the largest |P − p|, KL and its bound.
 
-    >>> summary(Pair(("A", "B"), (Fraction(2, 5), Fraction(3, 5)), (Fraction(7, 10), Fraction(3, 10)))).value(0, "acceptance_rate")
+    >>> pair = Pair(("A", "B"), (Fraction(2, 5), Fraction(3, 5)), (Fraction(7, 10), Fraction(3, 10)))
+    >>> summary(pair).value(0, "acceptance_rate")
     Fraction(7, 10)
 
     Source: leviathan2022, §3.2 and appendix A.1; Pinsker's inequality for the bound √(KL/2) ≥ R.

@@ -1,7 +1,7 @@
 """Totals of a ledger too long to show: up to 200,000 tokens, exact as long as a common denominator stays small.
 
-Teaches: that α needs one pass over both lists. Leaves out: the rows. Where the common denominator has more than 512 bits
-(many unlike fractions), sums are float64 and say so.
+Teaches: that α needs one pass over both lists. Leaves out: the rows. Where the common denominator has more than
+512 bits (many unlike fractions), sums are float64 and say so.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import mpmath
-
 from mechanisms.distribution import InvalidInput, Problem, read_number, sum_problem
-from mechanisms.expression import REAL
+from mechanisms.expression import REAL, Real
 from mechanisms.quantity import Kind, Quantity
 from mechanisms.rejection_ledger import ERROR, KL, LEDGER, RATE, REJECT, REJECT_AGAIN, TOPIC
 from mechanisms.table import Cell, Table, tabulate
@@ -27,7 +25,7 @@ _BITS = 512
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A distribution over many tokens as `parts[i] / whole`; exact where both are integers, else float64 with whole 1."""
+    """A distribution over many tokens as `parts[i] / whole`: integers and exact, or float64 with whole 1."""
 
     parts: list[int] | list[float]
     whole: int
@@ -48,7 +46,7 @@ def read_lists(p_text: str, q_text: str, *, normalise: bool = False) -> tuple[We
     if p and q and len(p) != len(q):
         raise InvalidInput([Problem("lengths_differ", "q", None, f"{len(p)} ≠ {len(q)}")])
     a, b = _read(p, normalise), _read(q, normalise)
-    problems = [replace(x, column=c) for x, c in ((a, "p"), (b, "q")) if isinstance(x, Problem)]  # type: ignore[arg-type]
+    problems = [replace(x, column=c) for x, c in ((a, "p"), (b, "q")) if isinstance(x, Problem)]
     if problems:
         raise InvalidInput(problems)
     assert isinstance(a, Weights) and isinstance(b, Weights)
@@ -100,7 +98,7 @@ def _weights(read: tuple[list[int], int] | list[float], normalise: bool) -> Weig
     return Weights([x / total_float for x in read], 1)
 
 
-def _divergence(p: Weights, q: Weights) -> mpmath.mpf:
+def _divergence(p: Weights, q: Weights) -> Real:
     if any(a and not b for a, b in zip(p.parts, q.parts, strict=True)):
         return REAL.inf
     shift = math.log(q.whole) - math.log(p.whole)
@@ -116,7 +114,7 @@ def _sums(p: Weights, q: Weights) -> tuple[Kind, list[Cell]]:
     worst = max(abs(d + r - x) for d, r, x in zip(accepted, added, a, strict=True))
     if isinstance(worst, int):
         one, alpha, gain = p.whole * q.whole, sum(accepted), sum(added)
-        return "exact", [Fraction(n, one) for n in (alpha, one - alpha, gain, worst)]
+        return "exact", [Fraction(int(n), one) for n in (alpha, one - alpha, gain, worst)]
     alpha_float = math.fsum(accepted)
     return "float", [REAL.mpf(v) for v in (alpha_float, 1 - alpha_float, math.fsum(added), worst)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from mechanisms.quantity import Quantity, given
 from mechanisms.rejection_ledger import TOPIC
@@ -18,8 +18,8 @@ from mechanisms.table import Table, tabulate
 Kind = Literal["start", "draft", "verify", "accept", "reject", "rollback", "correction", "bonus"]
 
 
-def _count(name: str, tex: str, expression: object = None, unit: str = "token") -> Quantity:
-    return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, unit=unit, index="", counts=True)  # type: ignore[arg-type]
+def _count(name: str, tex: str, expression: Any = None, unit: str = "token") -> Quantity:
+    return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, unit=unit, index="", counts=True)
 
 
 PREFIX = given(f"{TOPIC}.confirmed_tokens", "n", "chosen", unit="token", index="", counts=True)
@@ -39,7 +39,7 @@ COLUMNS = (PREFIX, DRAFTS, ACCEPTED, EMITTED, DISCARDED, BEFORE, PROCESSED, AFTE
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """State of a round: confirmed tokens, drafts with their fate, cached target positions, and the last token's origin."""
+    """State of a round: confirmed tokens, drafts with their fate, cached target positions, origin of the last token."""
 
     confirmed: int
     drafts: tuple[Literal["drafted", "accepted", "rejected", "discarded"], ...] = ()

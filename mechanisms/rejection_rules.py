@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import sympy as sp
 
 from mechanisms.distribution import Pair
-from mechanisms.expression import Share, Total
+from mechanisms.expression import share, total
 from mechanisms.quantity import Quantity, given
 from mechanisms.rejection_ledger import DRAFT, TARGET, TOPIC, p, q
 from mechanisms.table import Cell, Table, tabulate
@@ -25,8 +25,8 @@ _FUNCTION = "mechanisms.rejection_rules.output_law"
 Given = Mapping[str, tuple[Cell, ...]]
 
 
-def _quantity(name: str, tex: str, expression: sp.Basic | None = None, **more: object) -> Quantity:
-    return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, **more)  # type: ignore[arg-type]
+def _quantity(name: str, tex: str, expression: sp.Basic | None = None, **more: Any) -> Quantity:
+    return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, **more)
 
 
 FAVOURITE = given(f"{TOPIC}.is_favourite", "f", "chosen", counts=True)
@@ -34,15 +34,15 @@ KEPT = given(f"{TOPIC}.kept_by_filter", "k", "chosen", counts=True)
 SIZE = given(f"{TOPIC}.class_size", "m", "chosen", counts=True)
 HALF = given(f"{TOPIC}.half_ratio", "h", "ieee754 binary16")
 _s, _a, _c = (sp.Symbol(n, nonnegative=True) for n in ("sampled_probability", "counted_acceptance", "corrected_with"))
-DIRECT = _quantity("accepted_mass", "d", Share(_s, _a))
-ADDED = _quantity("added_mass", "r", Share(1 - Total(DIRECT.sym), _c))
+DIRECT = _quantity("accepted_mass", "d", share(_s, _a))
+ADDED = _quantity("added_mass", "r", share(1 - total(DIRECT.sym), _c))
 LAW = _quantity("output_law", "P", sp.Add(DIRECT.sym, ADDED.sym, evaluate=False))
 GAP = _quantity("difference", r"\delta", LAW.sym - p)
-ACCEPTED = _quantity("accepted_share", r"\alpha", Total(DIRECT.sym), index="")
-DISTANCE = _quantity("distance", r"\mathrm{TV}", Total(sp.Abs(LAW.sym - p)) / 2, index="")
+ACCEPTED = _quantity("accepted_share", r"\alpha", total(DIRECT.sym), index="")
+DISTANCE = _quantity("distance", r"\mathrm{TV}", total(sp.Abs(LAW.sym - p)) / 2, index="")
 
 _RATIO = sp.Min(1, p / q)
-_RESIDUAL = sp.Max(0, p - q) / Total(sp.Max(0, p - q))
+_RESIDUAL = sp.Max(0, p - q) / total(sp.Max(0, p - q))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Rule:
             plain = {SIZE.sym: sp.S.One}
             parts = (self.sampled.xreplace(plain), self.accepted.xreplace(plain), self.corrected.xreplace(plain))
             return Rule(self.id, *parts, tuple(g for g in self.givens if g != SIZE)).columns(pair)
-        residual = Total(sp.Max(0, p - q)) > 0 if self.corrected == _RESIDUAL else None
+        residual = total(sp.Max(0, p - q)) > 0 if self.corrected == _RESIDUAL else None
         return (
             TARGET, DRAFT, *self.givens,
             _quantity("sampled_probability", "s", self.sampled),
@@ -83,7 +83,7 @@ def _favourite(which: Literal["p", "q"]) -> Callable[[Pair, int], Given]:
 
 
 def _kept(pair: Pair, keep: int) -> Given:
-    """The share of each row that a filter leaves which keeps the `keep` most likely draft tokens; first row wins a tie."""
+    """The share of each row that a filter to the `keep` most likely draft tokens leaves; the first row wins a tie."""
     order = sorted(range(len(pair.q)), key=lambda i: (-pair.q[i] / pair.multiplicity[i], i))
     share = [Fraction(0)] * len(order)
     for i in order:
@@ -124,8 +124,8 @@ RULES: tuple[Rule, ...] = (
     Rule("exact", q, _RATIO, _RESIDUAL),
     Rule("argmax_draft", _f, _RATIO, _RESIDUAL, (FAVOURITE,), _favourite("q")),
     Rule("no_residual", q, _RATIO, p),
-    Rule("filtered_draft", _k * q / Total(_k * q), _RATIO, _RESIDUAL, (KEPT,), _kept),
-    Rule("equality", q, p / _m, p * (1 - q / _m) / (1 - Total(p * q / _m)), (SIZE,), _sizes),
+    Rule("filtered_draft", _k * q / total(_k * q), _RATIO, _RESIDUAL, (KEPT,), _kept),
+    Rule("equality", q, p / _m, p * (1 - q / _m) / (1 - total(p * q / _m)), (SIZE,), _sizes),
     Rule("half_precision", q, _h, _RESIDUAL, (HALF,), _half),
     Rule("accept_all", q, sp.S.One, _RESIDUAL),
     Rule("target_argmax", q, _f, _f, (FAVOURITE,), _favourite("p")),
@@ -157,4 +157,6 @@ def output_law(pair: Pair, rule: Rule, *, keep: int = 2) -> Table:
 
 def verdict(law: Table) -> Table:
     """Share of drafts accepted and distance ½Σ|P − p| of the output law from p, in one row. Source: derived."""
-    return tabulate(f"{TOPIC}.verdict", (ACCEPTED, DISTANCE), ("",), {}, function="mechanisms.rejection_rules.verdict", over=law)
+    return tabulate(
+        f"{TOPIC}.verdict", (ACCEPTED, DISTANCE), ("",), {}, function="mechanisms.rejection_rules.verdict", over=law
+    )

@@ -27,7 +27,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """`steps` up to the first rejection; `output` names accepted drafts and the last token; `last` says what that was."""
+    """`steps` up to the first rejection; `output`: accepted drafts and the last token; `last` says what that was."""
 
     drafts: tuple[str, ...]
     steps: tuple[Step, ...]

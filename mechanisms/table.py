@@ -24,7 +24,7 @@ from mechanisms.quantity import (
 
 Cell = Value | None
 Put = Callable[[str, int | None], str]  # how to write a symbol, inside a sum with its row
-_REDUCE = {Total: sum, Largest: max}
+_REDUCE: dict[Any, Callable[[list[Any]], Any]] = {Total: sum, Largest: max}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Derivation:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`cells[c][r]`: column c, row r; None where the quantity is undefined. `over` holds the columns that sums run over;
-    `long` is how many rows they run over where those are too many to keep or to write out."""
+    """`cells[c][r]`: column c, row r; None where the quantity is undefined. `over` holds the columns that sums run
+    over; `long` is how many rows they run over where those are too many to keep or to write out."""
 
     id: str
     columns: tuple[Quantity, ...]
@@ -70,7 +70,9 @@ class Table:
         """The exact values as a pandas DataFrame, rows indexed by name."""
         import pandas as pd  # here and only here: the mechanisms themselves work without pandas
 
-        return pd.DataFrame({q.name: list(c) for q, c in zip(self.columns, self.cells, strict=True)}, index=list(self.rows))
+        return pd.DataFrame(
+            {q.name: list(c) for q, c in zip(self.columns, self.cells, strict=True)}, index=list(self.rows)
+        )
 
     def explain(self, row: int, name: str) -> Derivation:
         """How the cell came about, with its own numbers put in."""
@@ -112,7 +114,9 @@ class Table:
         """LaTeX of an expression over this table's quantities: with symbols, or with what `put` says."""
         known = self.known
         if put is None or self.long:
-            return write_tex(expression, lambda s, _: known[s].tex(), list(known), limit=0 if put is None else self.long)
+            return write_tex(
+                expression, lambda s, _: known[s].tex(), list(known), limit=0 if put is None else self.long
+            )
         return write_tex(expression, put, list(known), self.terms)
 
 
@@ -170,7 +174,9 @@ def _fill(
     quantity: Quantity, n: int, columns: Mapping[str, tuple[Cell, ...]], sums: Mapping[str, tuple[Cell, ...]]
 ) -> tuple[Cell, ...]:
     assert quantity.expression is not None
-    defined = [True] * n if quantity.defined is None else _column(quantity.defined, [True] * n, columns, sums, exact=True)
+    defined = (
+        [True] * n if quantity.defined is None else _column(quantity.defined, [True] * n, columns, sums, exact=True)
+    )
     return tuple(_column(quantity.expression, defined, columns, sums, exact=quantity.kind != "float"))
 
 
@@ -204,4 +210,3 @@ def _as_value(x: Any) -> Any:
 
 def _cast(values: Any, exact: bool) -> Any:
     return values if exact else [real(v) if isinstance(v, Fraction | int) else v for v in values]
-

@@ -45,7 +45,7 @@ def compare(name: str, rows: Iterator[Row], path: Path) -> Result:
 
 
 def verify(folder: Path = REFERENCE) -> Iterator[Result]:
-    """One result per table. Raises FileNotFoundError where a reference is missing, ValueError where one is not covered."""
+    """One result per table. Raises FileNotFoundError for a missing reference, ValueError for one not covered."""
     if unknown := {path.stem for path in folder.glob("*.csv")} - TABLES.keys():
         raise ValueError(f"reference files without a table: {sorted(unknown)}")
     for name, rows in TABLES.items():

@@ -98,8 +98,9 @@ def _single_trial() -> Iterator[Row]:
         for u in TRIAL_GRID:
             done = _run(PRESETS[preset], (u,))
             a = done.steps[0].acceptance_probability
-            yield {"preset": preset, "u_accept": u, "draft": done.drafts[0], "accept": _d6(a), "accept_exact": _exact(a),
-                   "accepted": str(int(done.steps[0].accepted)), "output": done.output[0]}  # fmt: skip
+            yield {"preset": preset, "u_accept": u, "draft": done.drafts[0], "accept": _d6(a),
+                   "accept_exact": _exact(a), "accepted": str(int(done.steps[0].accepted)),
+                   "output": done.output[0]}  # fmt: skip
 
 
 def _two_draft_walk() -> Iterator[Row]:
@@ -110,7 +111,8 @@ def _two_draft_walk() -> Iterator[Row]:
             always = _run(PRESETS[preset], ("0", "0"))  # reaches the second position unless the first has a = 0
             second = always.steps[1] if len(always.steps) == 2 else always.steps[0]
             yield {
-                "preset": preset, "u_accept_1": u[0], "u_accept_2": u[1], "draft_1": done.drafts[0], "draft_2": done.drafts[1],
+                "preset": preset, "u_accept_1": u[0], "u_accept_2": u[1],
+                "draft_1": done.drafts[0], "draft_2": done.drafts[1],
                 "accept_1_exact": _exact(done.steps[0].acceptance_probability),
                 "accept_2_exact": _exact(second.acceptance_probability),
                 "result": words[done.accepted_tokens], "output": " ".join(done.output), "tokens": str(len(done.output)),
@@ -118,7 +120,12 @@ def _two_draft_walk() -> Iterator[Row]:
 
 
 def _two_draft_length() -> Iterator[Row]:
-    names = {"p_one": "one_token", "p_two": "two_tokens", "p_three": "three_tokens", "expected_tokens": "tokens_per_round"}
+    names = {
+        "p_one": "one_token",
+        "p_two": "two_tokens",
+        "p_three": "three_tokens",
+        "expected_tokens": "tokens_per_round",
+    }
     for preset in ORDER:
         rate = summary(PRESETS[preset]).value(0, "acceptance_rate")
         assert isinstance(rate, Fraction)
@@ -166,7 +173,8 @@ def _greedy_bias() -> Iterator[Row]:
 def _rejection_cache() -> Iterator[Row]:
     names = {"drafts": "draft_length", "accepted": "accepted_tokens", "emitted": "tokens_emitted",
              "discarded": "drafts_discarded", "prefix": "confirmed_tokens", "cached_before": "cached_before",
-             "processed": "positions_processed", "cached_after_verify": "cached_after_verify", "cache_kept": "cache_kept",
+             "processed": "positions_processed", "cached_after_verify": "cached_after_verify",
+             "cache_kept": "cache_kept",
              "cache_dropped": "cache_dropped", "cached_plus_pending": "confirmed_after"}  # fmt: skip
     for position in (1, 2, 3, 4, None):
         table = cache_table(first_rejected=position)

@@ -26,7 +26,9 @@ def pick_language() -> None:
 
 lang = resolve()
 # set first, so that no page's icon becomes the favicon: that would be fetched from a font host
-st.set_page_config(page_title=t("site.name"), page_icon="📘", layout="wide", menu_items={"About": t("site.description")})
+st.set_page_config(
+    page_title=t("site.name"), page_icon="📘", layout="wide", menu_items={"About": t("site.description")}
+)
 pages = {
     name: st.Page(f"{name}.py", title=t(f"site.{name}"), url_path=name, default=name == "home") for name in _frame.PAGES
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
 import streamlit as st
@@ -32,15 +32,25 @@ def _body(topic: str, slots: Mapping[str, Slot]) -> None:
     for i, section in enumerate(sections):
         for n, (is_prose, parts) in enumerate(groupby(section.parts, key=lambda p: isinstance(p, str))):
             if is_prose:
-                text = "".join(parts)  # type: ignore[arg-type]
+                text = "".join(parts)
                 _prose(text + (_contents(sections) if i == n == 0 else ""), topic, section.label, n)
             else:
-                _panels(topic, section.label, n, list(parts), slots)  # type: ignore[arg-type]
+                _panels(topic, section.label, n, list(parts), slots)
 
 
 def markup(text: str, *, key: str) -> None:
     """HTML of the page's own making. A component, because `st.html` strips formulas."""
     _parts.part("prose", {"html": f'<div class="wiki-prose">{text}</div>'}, key=key)
+
+
+def data_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, key: str) -> None:
+    """A small table of words; the first cell of a row is its header. All texts are HTML."""
+    top = "".join(f'<th scope="col">{x}</th>' for x in head)
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{x}</td>" for x in rest)}</tr>' for first, *rest in rows
+    )
+    title = f'<caption class="wiki-hidden">{caption}</caption>'
+    markup(f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>", key=key)
 
 
 def _prose(text: str, topic: str, label: str, n: int) -> None:
@@ -50,7 +60,8 @@ def _prose(text: str, topic: str, label: str, n: int) -> None:
 
 def _contents(sections: tuple[_html.Section, ...]) -> str:
     items = "".join(f'<li><a href="#{s.label}">{html.escape(s.title)}</a></li>' for s in sections[1:] if s.title)
-    return f'<nav aria-label="{t("site.contents")}"><ol class="wiki-toc">{items}</ol></nav>' if items else ""
+    link = f'<button type="button" class="wiki-copylink" data-copy-link="{t("site.linked")}">{t("site.link")}</button>'
+    return f'<nav aria-label="{t("site.contents")}"><ol class="wiki-toc">{items}</ol></nav>{link}' if items else ""
 
 
 OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's panel
@@ -71,7 +82,9 @@ def _fill(place: _html.Place, slots: Mapping[str, Slot]) -> None:
     if place.id in slots:
         slots[place.id](place.words)
     elif place.name == "quiz":
-        markup(f'<details class="wiki-answer"><summary>{t("words.answer")}</summary>{place.words}</details>', key=place.id)
+        markup(
+            f'<details class="wiki-answer"><summary>{t("words.answer")}</summary>{place.words}</details>', key=place.id
+        )
     else:
         markup(f'<div class="wiki-aside">{place.words}</div>', key=place.id)
 
@@ -83,9 +96,9 @@ def shell(lang: str, pages: Mapping[str, object]) -> None:
         if not isinstance(event, dict) or event.get("path") not in pages:
             return
         query = event.get("query") if isinstance(event.get("query"), dict) else {}
-        params = {"lang": lang, **{str(k): str(v) for k, v in query.items()}}  # type: ignore[union-attr]
+        params = {"lang": lang, **{str(k): str(v) for k, v in query.items()}}
         st.session_state["_hash"] = str(event.get("hash") or "")
-        st.switch_page(pages[event["path"]], query_params=params)  # type: ignore[arg-type]
+        st.switch_page(pages[event["path"]], query_params=params)
 
     target = st.session_state.pop("_hash", "")
     data = {"lang": store.HTML_TAGS[lang], "pages": list(pages), "description": t("site.description"), "scroll": target}

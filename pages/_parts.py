@@ -7,7 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-NAMES = ("shell", "prose", "table", "range", "choice", "action", "plot", "player", "strips", "predict", "editor", "paste")
+NAMES = (
+    "shell",
+    "prose",
+    "table",
+    "range",
+    "choice",
+    "action",
+    "plot",
+    "player",
+    "strips",
+    "predict",
+    "editor",
+    "paste",
+)
 Handler = Callable[[Any], None]
 
 

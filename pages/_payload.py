@@ -17,7 +17,20 @@ from mechanisms.table import Cell, Derivation, Table, condition_tex, general_tex
 from pages._links import provenance
 
 KINDS: tuple[Kind, ...] = ("given", "exact", "float", "simulated", "measured", "quoted", "contradicted")
-WORDS = ("row", "copy", "copied", "close", "formula", "substituted", "condition", "value", "exact", "decimal", "source", "function")
+WORDS = (
+    "row",
+    "copy",
+    "copied",
+    "close",
+    "formula",
+    "substituted",
+    "condition",
+    "value",
+    "exact",
+    "decimal",
+    "source",
+    "function",
+)
 
 
 def cell_text(quantity: Quantity, value: Cell) -> str | None:
@@ -120,4 +133,3 @@ def derivation(table: Table, row: int, name: str, lang: str) -> dict[str, Any]:
         "source": provenance(found.source, lang), "fn": found.function,
         "words": {k: v for k, v in words(lang).items() if k != "kinds"},
     }  # fmt: skip
-

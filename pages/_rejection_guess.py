@@ -63,7 +63,10 @@ def favourite(words: str) -> None:
     feedback = None
     if guess is not None or unlocked():
         lang = language()
-        numbers = {n: _html.value(f"{TOPIC}.agree_{n}", lang) for n in ("rejected", "favourite_p", "favourite_q", "favourite_accept")}
+        numbers = {
+            n: _html.value(f"{TOPIC}.agree_{n}", lang)
+            for n in ("rejected", "favourite_p", "favourite_q", "favourite_accept")
+        }
         key = "right" if guess is None else mistake(guess)
         yours = "" if guess is None else f"<p><b>{t('predict.yours', guess=f'{guess} %')}</b></p>"
         feedback = yours + t(f"{TOPIC}.guess2_{key}", **numbers) + t(f"{TOPIC}.guess2_why", **numbers)

@@ -11,7 +11,8 @@ import streamlit as st
 from mechanisms import rejection_lists
 from mechanisms.distribution import InvalidInput, Pair
 from mechanisms.rejection_ledger import ledger, summary
-from pages import _assets, _frame, _parts, _payload
+from pages import _frame, _parts, _payload
+from pages._plots import bar, plot
 from pages._rejection_pair import TOPIC, base_pair, frames, problem_data
 from pages._words import language, t
 
@@ -27,7 +28,12 @@ def _tables(pair: Pair, lang: str, caption: str) -> tuple[dict[str, Any], dict[s
     """Ledger and totals for every position of the blend slider, ready for the browser."""
     pairs = frames(pair)
     long = _payload.table(
-        [ledger(x) for x in pairs], id=f"{TOPIC}.ledger", lang=lang, caption=caption, roles=ROLES, topic=f"{TOPIC}.blend"
+        [ledger(x) for x in pairs],
+        id=f"{TOPIC}.ledger",
+        lang=lang,
+        caption=caption,
+        roles=ROLES,
+        topic=f"{TOPIC}.blend",
     )
     short = _payload.table(
         [summary(x) for x in pairs], id=f"{TOPIC}.summary", lang=lang, topic=f"{TOPIC}.blend", over=f"{TOPIC}.ledger",
@@ -44,10 +50,6 @@ def summary_strip(words: str) -> None:
     _parts.part("table", _tables(base_pair(), language(), words)[1], key=f"{TOPIC}.summary")
 
 
-def bar(column: str, group: str, role: str, label: str, base: str = "", **more: Any) -> dict[str, Any]:
-    return {"column": column, "group": group, "role": role, "label": label, "base": base, **more}
-
-
 def masses_plot(words: str) -> None:
     traces = [
         bar("direct_mass", "q", "accepted", t(f"{TOPIC}.bar_accepted")),
@@ -57,11 +59,7 @@ def masses_plot(words: str) -> None:
         bar("draft_probability", "q", "draft", t(f"{TOPIC}.bar_draft"), outline=True),
         bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target"), outline=True),
     ]
-    data = {
-        "table": f"{TOPIC}.ledger", "traces": traces, "note": words, "alt": t(f"{TOPIC}.masses_alt"), "library": _assets.PLOTLY_URL,
-        "axis": t(f"{TOPIC}.axis_probability"),
-    }  # fmt: skip
-    _parts.part("plot", data, key=f"{TOPIC}.masses")
+    plot(f"{TOPIC}.ledger", traces, note=words, alt=t(f"{TOPIC}.masses_alt"), key=f"{TOPIC}.masses")
 
 
 _LISTS = f"{TOPIC}._lists"  # the last usable summary, and problems of the last attempt
@@ -77,7 +75,9 @@ def _paste(event: Any) -> None:
     good, _ = st.session_state.get(_LISTS, (None, ()))
     try:
         with st.spinner(t("words.working")):
-            good = rejection_lists.list_summary(*rejection_lists.read_lists(*texts, normalise=event.get("normalise") is True))
+            good = rejection_lists.list_summary(
+                *rejection_lists.read_lists(*texts, normalise=event.get("normalise") is True)
+            )
         st.session_state[_LISTS] = (good, ())
     except InvalidInput as error:
         st.session_state[_LISTS] = (good, error.problems)
@@ -87,7 +87,7 @@ def paste_lists(words: str) -> None:
     good, problems = st.session_state.get(_LISTS, (None, ()))
     data = {
         "problems": problem_data(problems, rejection_lists.MAX_LIST), "most": rejection_lists.MAX_LIST,
-        "words": {"p": t("editor.p"), "q": t("editor.q"), "summarise": t("editor.summarise"), "normalise": t("editor.normalise_both")},
+        "words": {w: t(f"editor.{w}") for w in ("p", "q", "summarise")} | {"normalise": t("editor.normalise_both")},
     }  # fmt: skip
     with st.expander(t(f"{TOPIC}.long_lists")):
         _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.paste_help")

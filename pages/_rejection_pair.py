@@ -41,7 +41,7 @@ def _read_own(text: str) -> tuple[Pair, bool]:
 
 
 CONTROLS = (
-    _state.choice("pair", (*PRESETS, OWN), "zero_in_draft"),
+    _state.choice("pair", PRESETS, "zero_in_draft"),
     _state.Control("own", None, _read_own, _write_own),
     _state.integer("blend", 0, STEPS, 0),
     _state.choice("reject", ("1", "2", "3", "4", "none"), "3"),
@@ -65,16 +65,19 @@ def put(**values: Any) -> None:
 
 
 def base_pair() -> Pair:
-    """What the reader chose, before the blend. A link that names an own pair but carries none shows the default."""
-    own = get("own")
-    if get("pair") == OWN and own is not None:
-        return own  # type: ignore[no-any-return]
-    return PRESETS.get(get("pair"), PRESETS["zero_in_draft"])
+    """What the reader chose, before the blend: an own pair where there is one, else the preset."""
+    own: Pair | None = get("own")
+    return PRESETS[get("pair")] if own is None else own
 
 
 @lru_cache(maxsize=64)
 def frames(pair: Pair) -> tuple[Pair, ...]:
     return blends(pair, STEPS)
+
+
+def merged(pair: Pair) -> Pair:
+    """A class of equal tokens becomes one token of its own name, as an own pair has no classes."""
+    return Pair(pair.labels, pair.p, pair.q)
 
 
 def pair_now() -> Pair:
@@ -93,22 +96,23 @@ def preset_choice(words: str) -> None:
     def pick(value: Any) -> None:
         if value in PRESETS:
             st.session_state.pop(_DRAFT, None)
-            put(pair=value, blend=0)
-        elif value == OWN and get("pair") != OWN:
-            _accept(base_pair())
+            put(pair=value, own=None, blend=0)
+        elif value == OWN and get("own") is None:
+            _accept(merged(base_pair()))
 
     options = [
         {"id": name, "label": t(f"{TOPIC}.preset_{name}"), "note": t(f"{TOPIC}.preset_{name}_note")}
         for name in (*PRESETS, OWN)
     ]
-    chosen = get("pair") if get("pair") != OWN or get("own") is not None else "zero_in_draft"
+    chosen = get("pair") if get("own") is None else OWN
     data = {"label": words, "options": options, "value": chosen, "topic": f"{TOPIC}.pair"}
     _parts.part("choice", data, key=f"{TOPIC}.pair", value=pick)
 
 
 def blend_range(words: str) -> None:
     data = {
-        "label": t(f"{TOPIC}.blend"), "help": words, "texts": blend_texts(), "value": get("blend"), "topic": f"{TOPIC}.blend",
+        "label": t(f"{TOPIC}.blend"), "help": words, "texts": blend_texts(), "value": get("blend"),
+        "topic": f"{TOPIC}.blend",
     }  # fmt: skip
     _parts.part("range", data, key=f"{TOPIC}.blend", value=lambda v: put(blend=position(v, STEPS)))
 
@@ -129,7 +133,7 @@ def _texts(event: Any, name: str) -> list[str]:
 
 def _accept(pair: Pair) -> None:
     st.session_state.pop(_DRAFT, None)
-    put(pair=OWN, own=pair, blend=0)
+    put(own=pair, blend=0)
 
 
 def _edit(event: Any) -> None:
@@ -172,12 +176,12 @@ def problem_data(problems: Sequence[Problem], limit: int) -> list[dict[str, Any]
 
 def editor(words: str) -> None:
     pair = base_pair()
-    fields = (list(pair.tokens), [short_text(x) for x in pair.p], [short_text(x) for x in pair.q], ())
+    fields = (list(pair.labels), [short_text(x) for x in pair.p], [short_text(x) for x in pair.q], ())
     names, p, q, problems = st.session_state.get(_DRAFT, fields)
-    names = [n if m == 1 else f"{n} ×{m}" for n, m in zip(names, pair.multiplicity, strict=False)] if not problems and get("pair") != OWN else names
+    labels = {w: t(f"editor.{w}") for w in ("token", "p", "q", "remove", "add", "normalise", "kept", "hint")}
     data = {
         "tokens": names, "p": p, "q": q, "problems": problem_data(problems, distribution.MAX_TOKENS),
         "kept": bool(problems), "most": distribution.MAX_TOKENS,
-        "words": {w: t(f"editor.{w}") for w in ("token", "p", "q", "remove", "add", "normalise", "kept", "hint")} | {"caption": words},
+        "words": {**labels, "caption": words},
     }  # fmt: skip
     _parts.part("editor", data, key=f"{TOPIC}.editor", edit=_edit, normalise=_normalise)

@@ -74,7 +74,9 @@ def player(words: str) -> None:
 @lru_cache(maxsize=8)
 def _cache_frames(lang: str, caption: str) -> Json:
     frames = [cache_table(first_rejected=p) for p in POSITIONS]
-    return _payload.table(frames, id=f"{TOPIC}.cache", lang=lang, topic=f"{TOPIC}.reject", layout="strip", caption=caption)
+    return _payload.table(
+        frames, id=f"{TOPIC}.cache", lang=lang, topic=f"{TOPIC}.reject", layout="strip", caption=caption
+    )
 
 
 def cache_strip(words: str) -> None:

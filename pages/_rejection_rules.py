@@ -7,10 +7,10 @@ from typing import Any
 
 from mechanisms.distribution import MAX_TOKENS, Pair
 from mechanisms.rejection_bias import greedy_bias
-from mechanisms.rejection_ledger import two_draft_length, summary
+from mechanisms.rejection_ledger import summary, two_draft_length
 from mechanisms.rejection_rules import RULE_IDS, output_law, rule, verdict
-from pages import _assets, _frame, _parts, _payload
-from pages._rejection_ledger import bar
+from pages import _frame, _parts, _payload
+from pages._plots import bar, plot
 from pages._rejection_pair import TOPIC, get, pair_now, position, put
 from pages._words import language, t
 
@@ -19,7 +19,13 @@ ROLES = {
     "accepted_mass": "accepted", "added_mass": "corrected", "output_law": "output",
 }  # fmt: skip
 
-FIRST = ("target_probability", "output_law", "difference", "accepted_mass", "added_mass")  # the outcome before its parts
+FIRST = (
+    "target_probability",
+    "output_law",
+    "difference",
+    "accepted_mass",
+    "added_mass",
+)  # the outcome before its parts
 
 
 def rule_choice(words: str) -> None:
@@ -33,7 +39,13 @@ def keep_range(words: str) -> None:
     if get("rule") != "filtered_draft":
         return
     texts = [str(i) for i in range(1, MAX_TOKENS + 1)]
-    data = {"label": t(f"{TOPIC}.keep"), "help": words, "texts": texts, "value": get("keep") - 1, "topic": f"{TOPIC}.keep"}
+    data = {
+        "label": t(f"{TOPIC}.keep"),
+        "help": words,
+        "texts": texts,
+        "value": get("keep") - 1,
+        "topic": f"{TOPIC}.keep",
+    }
     _parts.part("range", data, key=f"{TOPIC}.keep", value=lambda v: put(keep=1 + position(v, MAX_TOKENS - 1)))
 
 
@@ -63,7 +75,9 @@ def verdict_strip(words: str) -> None:
     _parts.part("table", strip, key=f"{TOPIC}.verdict")
     exact = outcome == "exact" and get("rule") == "equality"
     key = "verdict_equality" if exact else f"verdict_{outcome}"
-    _frame.markup(f'<p class="wiki-verdict" data-verdict="{outcome}">{t(f"{TOPIC}.{key}")}</p>', key=f"{TOPIC}.verdict_text")
+    _frame.markup(
+        f'<p class="wiki-verdict" data-verdict="{outcome}">{t(f"{TOPIC}.{key}")}</p>', key=f"{TOPIC}.verdict_text"
+    )
 
 
 def law_plot(words: str) -> None:
@@ -73,11 +87,7 @@ def law_plot(words: str) -> None:
         bar("added_mass", "law", "corrected", t(f"{TOPIC}.bar_added"), "accepted_mass"),
         bar("output_law", "law", "output", t(f"{TOPIC}.bar_law"), outline=True),
     ]
-    data = {
-        "table": f"{TOPIC}.law", "traces": traces, "note": words, "alt": t(f"{TOPIC}.law_alt"), "library": _assets.PLOTLY_URL,
-        "axis": t(f"{TOPIC}.axis_probability"),
-    }  # fmt: skip
-    _parts.part("plot", data, key=f"{TOPIC}.law_plot")
+    plot(f"{TOPIC}.law", traces, note=words, alt=t(f"{TOPIC}.law_alt"), key=f"{TOPIC}.law_plot")
 
 
 def bias_table(words: str) -> None:
@@ -90,7 +100,7 @@ def bias_table(words: str) -> None:
 
 def length_strip(words: str) -> None:
     rate = summary(pair_now()).value(0, "acceptance_rate")
-    table = two_draft_length(rate)  # type: ignore[arg-type]
+    table = two_draft_length(rate)
     data = _payload.table([table], id=f"{TOPIC}.length", lang=language(), layout="strip", caption=words)
     _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.length_help")
     _parts.part("table", data, key=f"{TOPIC}.length")

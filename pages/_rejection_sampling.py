@@ -9,8 +9,8 @@ import streamlit as st
 from mechanisms.rejection_counts import counts_table, fit_table
 from mechanisms.rejection_rules import output_law, rule, verdict
 from mechanisms.rejection_sampling import Check, check
-from pages import _assets, _frame, _parts, _payload
-from pages._rejection_ledger import bar
+from pages import _frame, _parts, _payload
+from pages._plots import bar, plot
 from pages._rejection_pair import DRAWS, TOPIC, get, pair_now, put
 from pages._words import language, t
 
@@ -39,7 +39,9 @@ def _checked(rule_id: str) -> Check:
     if args not in memory:
         pair, _, draws, seed, keep = args
         progress = st.progress(0.0, t("words.working")) if draws >= SHOW_PROGRESS else None
-        memory[args] = check(pair, rule(rule_id), draws, seed=seed, keep=keep, progress=progress.progress if progress else None)
+        memory[args] = check(
+            pair, rule(rule_id), draws, seed=seed, keep=keep, progress=progress.progress if progress else None
+        )
         if progress is not None:
             progress.empty()
         while len(memory) > 8:
@@ -50,15 +52,20 @@ def _checked(rule_id: str) -> Check:
 def _one(rule_id: str, heading: str) -> None:
     found, name = _checked(rule_id), f"{TOPIC}.counts_{'exact' if rule_id == 'exact' else 'control'}"
     _frame.markup(f"<h3>{heading}</h3>", key=f"{name}_head")
-    fit = _payload.table([fit_table(found)], id=f"{name}_fit", lang=language(), layout="strip", over=name, caption=heading)
+    fit = _payload.table(
+        [fit_table(found)], id=f"{name}_fit", lang=language(), layout="strip", over=name, caption=heading
+    )
+    caption = t(f"{TOPIC}.counts_caption", seed=found.seed, draws=f"{found.draws:,}")
     rows = _payload.table(
-        [counts_table(found)], id=name, lang=language(), caption=t(f"{TOPIC}.counts_caption", seed=found.seed, draws=f"{found.draws:,}"),
+        [counts_table(found)], id=name, lang=language(), caption=caption,
         roles={"target_probability": "target", "frequency": "output"},
     )  # fmt: skip
     _parts.part("table", rows, key=name)
     _parts.part("table", fit, key=f"{name}_fit")
     outcome = _outcome(found)
-    _frame.markup(f'<p class="wiki-help" data-verdict="{outcome}">{t(f"{TOPIC}.sampling_{outcome}")}</p>', key=f"{name}_outcome")
+    _frame.markup(
+        f'<p class="wiki-help" data-verdict="{outcome}">{t(f"{TOPIC}.sampling_{outcome}")}</p>', key=f"{name}_outcome"
+    )
 
 
 def _outcome(found: Check) -> str:
@@ -78,11 +85,15 @@ def counts(words: str) -> None:
     name = t(f"{TOPIC}.rule_{control}")
     distance = verdict(output_law(pair_now(), rule(control), keep=get("keep"))).value(0, "distance")
     if distance is None:
-        _frame.markup(f'<p class="wiki-notice">{t(f"{TOPIC}.control_undefined", rule=name)}</p>', key=f"{TOPIC}.control_note")
+        _frame.markup(
+            f'<p class="wiki-notice">{t(f"{TOPIC}.control_undefined", rule=name)}</p>', key=f"{TOPIC}.control_note"
+        )
         return
     _one(control, t(f"{TOPIC}.counts_control", rule=name))
     if distance == 0:
-        _frame.markup(f'<p class="wiki-notice">{t(f"{TOPIC}.control_is_exact", rule=name)}</p>', key=f"{TOPIC}.control_note")
+        _frame.markup(
+            f'<p class="wiki-notice">{t(f"{TOPIC}.control_is_exact", rule=name)}</p>', key=f"{TOPIC}.control_note"
+        )
 
 
 def frequency_plot(words: str) -> None:
@@ -91,8 +102,4 @@ def frequency_plot(words: str) -> None:
         bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target")),
         bar("frequency", "s", "simulated", t(f"{TOPIC}.bar_frequency"), low="interval_low", high="interval_high"),
     ]
-    data = {
-        "table": name, "traces": traces, "note": words, "alt": t(f"{TOPIC}.frequency_alt"), "library": _assets.PLOTLY_URL,
-        "axis": t(f"{TOPIC}.axis_probability"),
-    }  # fmt: skip
-    _parts.part("plot", data, key=f"{TOPIC}.frequency_plot")
+    plot(name, traces, note=words, alt=t(f"{TOPIC}.frequency_alt"), key=f"{TOPIC}.frequency_plot")

@@ -29,13 +29,22 @@ def _law_form(names: Sequence[str], law: Sequence[Fraction], role: str, points: 
     edges = [Fraction(0), *accumulate(law[i] for i in live)]
     parts = [_part(names[i], role, a, b) for i, a, b in zip(live, edges[:-1], edges[1:], strict=True)]
     hits = [live.index(inverse_cdf(u, law)) for u in points] if live else [0] * len(points)
-    results = [t(words, token=html.escape(names[i]), low=short_text(a), high=short_text(b)) for i, a, b in zip(live, edges[:-1], edges[1:], strict=True)]
+    results = [
+        t(words, token=html.escape(names[i]), low=short_text(a), high=short_text(b))
+        for i, a, b in zip(live, edges[:-1], edges[1:], strict=True)
+    ]
     return {"parts": parts, "hits": hits, "results": results, "rows": live}
 
 
 def _part(name: str, role: str, low: Fraction, high: Fraction) -> Json:
     text = f"{short_text(low)} ≤ u < {short_text(high)}"
-    return {"name": name, "role": role, "from": round(float(100 * low), 4), "width": round(float(100 * (high - low)), 4), "text": text}
+    return {
+        "name": name,
+        "role": role,
+        "from": round(float(100 * low), 4),
+        "width": round(float(100 * (high - low)), 4),
+        "text": text,
+    }
 
 
 def _accept_form(a: Fraction) -> Json:
@@ -48,7 +57,13 @@ def _accept_form(a: Fraction) -> Json:
 
 
 def _bar(name: str, forms: list[Json], **more: Any) -> Json:
-    return {"id": name, "label": t(f"rejection_ledger.strip_{name}"), "unreached": t("rejection_ledger.strip_unreached"), "forms": forms, **more}
+    return {
+        "id": name,
+        "label": t(f"rejection_ledger.strip_{name}"),
+        "unreached": t("rejection_ledger.strip_unreached"),
+        "forms": forms,
+        **more,
+    }
 
 
 def _fractions(pair: Pair, column: str) -> list[Fraction]:
@@ -58,7 +73,8 @@ def _fractions(pair: Pair, column: str) -> list[Fraction]:
 def _outcome(done: Round) -> str:
     words = t("rejection_ledger.outcome_correction" if done.last == "correction" else "rejection_ledger.outcome_bonus")
     output = " ".join(html.escape(x) for x in done.output)
-    return f'<span data-output="{output}">{t("rejection_ledger.outcome", output=output, count=len(done.output))} {words}</span>'
+    sentence = t("rejection_ledger.outcome", output=output, count=len(done.output))
+    return f'<span data-output="{output}">{sentence} {words}</span>'
 
 
 def _one_outcome(done: Round) -> str:
@@ -82,10 +98,14 @@ def trial_data(pair: Pair, lang: str) -> Json:
     fix = _law_form(names, _fractions(pair, "residual"), "corrected", TICK, "rejection_ledger.strip_corrects")
     outcomes = {}
     for d, k in product(range(len(drafts["rows"])), (0, 1)):
-        for c in range(len(fix["rows"])) if k else [None]:  # type: ignore[union-attr]
-            points = (_first(drafts["hits"], d), _first(accepts[d]["hits"], k), Fraction(0) if c is None else _first(fix["hits"], c))
+        for c in range(len(fix["rows"])) if k else [None]:
+            points = (
+                _first(drafts["hits"], d),
+                _first(accepts[d]["hits"], k),
+                Fraction(0) if c is None else _first(fix["hits"], c),
+            )
             if None not in points:
-                done = _run(pair, points[:1], points[1:2], points[2], Fraction(0))  # type: ignore[arg-type]
+                done = _run(pair, points[:1], points[1:2], points[2], Fraction(0))
                 outcomes[f"{d},{k},{'-' if c is None else c}"] = _one_outcome(done)
     bars = [
         _bar("draft", [drafts], topic=f"{TOPIC}.u1", start=40),
@@ -98,7 +118,11 @@ def trial_data(pair: Pair, lang: str) -> Json:
 def _run(pair: Pair, drafts: Sequence[Fraction], accepts: Sequence[Fraction], fix: Fraction, bonus: Fraction) -> Round:
     named = Pair(pair.labels, pair.p, pair.q)
     return verify_round(
-        [named] * len(drafts), draft_uniforms=drafts, accept_uniforms=accepts, correction_uniform=fix, bonus_uniform=bonus
+        [named] * len(drafts),
+        draft_uniforms=drafts,
+        accept_uniforms=accepts,
+        correction_uniform=fix,
+        bonus_uniform=bonus,
     )
 
 
@@ -108,13 +132,15 @@ def walk_data(pair: Pair, lang: str) -> Json:
     names, accept = pair.labels, _fractions(pair, "acceptance_probability")
     drafts = [_law_form(names, pair.q, "draft", [u], "rejection_ledger.strip_drafts") for u in WALK_DRAFTS]
     forms = [_accept_form(accept[d["rows"][d["hits"][0]]]) for d in drafts]
-    fix = _law_form(names, _fractions(pair, "residual"), "corrected", [WALK_CORRECTION], "rejection_ledger.strip_corrects")
+    fix = _law_form(
+        names, _fractions(pair, "residual"), "corrected", [WALK_CORRECTION], "rejection_ledger.strip_corrects"
+    )
     bonus = _law_form(names, pair.p, "target", [WALK_BONUS], "rejection_ledger.strip_bonuses")
     outcomes = {}
     for one, two in ((1, None), (0, 1), (0, 0)):
         points = [_first(forms[0]["hits"], one), TICK[0] if two is None else _first(forms[1]["hits"], two)]
         if None not in points:
-            done = _run(pair, WALK_DRAFTS, points, WALK_CORRECTION, WALK_BONUS)  # type: ignore[arg-type]
+            done = _run(pair, WALK_DRAFTS, points, WALK_CORRECTION, WALK_BONUS)
             key = [drafts[0]["hits"][0], one, drafts[1]["hits"][0], "-" if two is None else two]
             key += ["-" if two == 0 else fix["hits"][0], bonus["hits"][0] if two == 0 else "-"]
             outcomes[",".join(map(str, key))] = _outcome(done)
@@ -130,7 +156,13 @@ def walk_data(pair: Pair, lang: str) -> Json:
 
 
 def uniform(name: str, words: str) -> None:
-    data = {"label": t(f"rejection_ledger.{name}"), "help": words, "texts": tick_texts(), "value": get(name), "topic": f"{TOPIC}.{name}"}
+    data = {
+        "label": t(f"rejection_ledger.{name}"),
+        "help": words,
+        "texts": tick_texts(),
+        "value": get(name),
+        "topic": f"{TOPIC}.{name}",
+    }
     _parts.part("range", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: position(v, TICKS - 1)}))
 
 

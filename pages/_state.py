@@ -59,7 +59,7 @@ def integer(name: str, low: int, high: int, default: int) -> Control:
 
 
 def _key(topic: str, name: str) -> str:
-    return f"{topic}.{name}"
+    return f"state.{topic}.{name}"  # a component's own key is `<topic>.<control>`
 
 
 def get(topic: str, name: str) -> Any:

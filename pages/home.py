@@ -37,12 +37,11 @@ def example(words: str) -> None:
 
 
 def kinds(words: str) -> None:
-    rows = "".join(
-        f'<tr><th scope="row"><span class="wiki-kind" data-kind="{k}">{t(f"kinds.{k}")}</span></th><td>{t(f"kinds_explained.{k}")}</td></tr>'
+    rows = (
+        (f'<span class="wiki-kind" data-kind="{k}">{t(f"kinds.{k}")}</span>', t(f"kinds_explained.{k}"))
         for k in _payload.KINDS
     )
-    head = f'<tr><th scope="col">{t("home.kinds_title")}</th><th scope="col">{t("home.kinds_meaning")}</th></tr>'
-    _frame.markup(f'<table class="wiki-kinds"><caption class="wiki-hidden">{words}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>', key="home.kinds")
+    _frame.data_table(words, (t("home.kinds_title"), t("home.kinds_meaning")), rows, key="home.kinds")
 
 
 def chapters(words: str) -> None:
@@ -70,17 +69,12 @@ def verify_button(words: str) -> None:
     if not results:
         _frame.markup(f'<p class="wiki-help">{words}</p>', key="home.verify_help")
         return
-    rows = "".join(f'<tr><th scope="row">{r.name}</th><td>{r.cells}</td><td>{len(r.differences)}</td></tr>' for r in results)
-    head = "".join(f'<th scope="col">{t(f"home.verify_{c}")}</th>' for c in ("table", "cells", "wrong"))
-    total = t(
-        "home.verify_done", tables=len(results), cells=sum(r.cells for r in results),
-        mismatches=sum(len(r.differences) for r in results),
-    )  # fmt: skip
-    _frame.markup(
-        f'<p role="status" data-verified="true">{total}</p><table><caption class="wiki-hidden">{t("home.verify_caption")}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>",
-        key="home.verify_result",
-    )
+    wrong = sum(len(r.differences) for r in results)
+    total = t("home.verify_done", tables=len(results), cells=sum(r.cells for r in results), mismatches=wrong)
+    _frame.markup(f'<p role="status" data-verified="true">{total}</p>', key="home.verify_total")
+    rows = ((r.name, str(r.cells), str(len(r.differences))) for r in results)
+    head = [t(f"home.verify_{c}") for c in ("table", "cells", "wrong")]
+    _frame.data_table(t("home.verify_caption"), head, rows, key="home.verify_result")
 
 
 SLOTS: dict[str, _frame.Slot] = {

@@ -130,8 +130,8 @@ def test_sound_lesson_passes(check: Callable[[Lesson], list[str]], text: str, la
     [
         ("terms", "{term}`token`", "{term}`tokn`", "en.md:4: term 'tokn'"),
         ("cites", "chen2023", "chen2024", "en.md:4: source 'chen2024'"),
-        ("values", "demo.alpha", "demo.beta", "en.md:4: value 'demo.beta' is not in mechanisms.demo.VALUES"),
-        ("values", "demo.alpha", "other.alpha", "there is no mechanisms.other"),
+        ("values", "demo.alpha", "demo.beta", "en.md:4: value 'demo.beta' is not in mechanisms.values.demo.VALUES"),
+        ("values", "demo.alpha", "other.alpha", "there is no mechanisms.values.other"),
         ("digits", "Curve", "All 4 of them", "en.md:7: typed number '4'"),
         ("digits", "INT4", "INT 4", "typed number '4'"),
         ("digits", "2022", "0.72", "typed number '0.72'"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
+from mechanisms.quantity import as_fraction
 from mechanisms.rejection_bias import greedy_bias
 from mechanisms.rejection_ledger import ledger, summary, two_draft_length
 from mechanisms.rejection_presets import PRESETS
@@ -43,5 +45,5 @@ VALUES: dict[str, Callable[[], CellRef]] = {
 }
 
 
-def _rate(preset: str):  # type: ignore[no-untyped-def]
-    return summary(PRESETS[preset]).value(0, "acceptance_rate")
+def _rate(preset: str) -> Fraction:
+    return as_fraction(summary(PRESETS[preset]).value(0, "acceptance_rate"))

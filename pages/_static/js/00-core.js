@@ -77,6 +77,15 @@ window.wiki = (() => {
     else push(state, title, url)
   }
 
+  document.addEventListener('click', e => {
+    const button = e.target.closest?.('[data-copy-link]')
+    if (!button) return
+    copy(location.href, button.dataset.copyLink)
+    const label = button.textContent
+    button.textContent = button.dataset.copyLink
+    setTimeout(() => { button.textContent = label }, 1500)
+  })
+
   // Prose comes here and not through st.html, which strips formulas.
   parts.prose = (root, data) => { root.innerHTML = data.html }
 

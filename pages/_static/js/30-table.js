@@ -79,11 +79,13 @@
     el('span', { class: 'wiki-mark', 'data-role': q.role, 'aria-hidden': 'true' }),
     el('span', { class: 'wiki-head-label', html: q.label }), el('span', { class: 'wiki-head-tex', html: q.symbol }))
 
-  const asTable = table => el('div', { class: 'wiki-scroll', tabindex: 0, role: 'region', 'aria-label': table.data.plain }, el('table', { class: 'wiki-table' },
-    el('caption', { html: table.data.caption }),
+  // The visible caption stands outside, so that it stays whole when a wide table scrolls.
+  const asTable = table => [el('p', { class: 'wiki-table-caption', 'aria-hidden': 'true', html: table.data.caption }),
+    el('div', { class: 'wiki-scroll', tabindex: 0, role: 'region', 'aria-label': table.data.plain }, el('table', { class: 'wiki-table' },
+    el('caption', { class: 'wiki-hidden' }, table.data.plain),
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, table.data.words.row), table.data.columns.map(header))),
     el('tbody', {}, table.data.rows.map((name, r) => el('tr', {}, el('th', { scope: 'row' }, name),
-      table.data.columns.map((q, c) => el('td', { 'data-role': q.role }, button(table, r, c))))))))
+      table.data.columns.map((q, c) => el('td', { 'data-role': q.role }, button(table, r, c))))))))]
 
   const asStrip = table => el('dl', { class: 'wiki-strip', 'aria-label': table.data.plain },
     table.data.columns.map((q, c) => el('div', {}, el('dt', {}, el('span', { html: q.label }), el('span', { class: 'wiki-head-tex', html: q.symbol })),
@@ -93,7 +95,7 @@
     const table = memory.table = { data, frame: frameOf(data, wiki.bus.get(data.topic)), buttons: [] }
     wiki.tables.set(data.id, table)
     const focused = root.contains(document.activeElement) ? document.activeElement.dataset.cell : null
-    root.replaceChildren(data.layout === 'strip' ? asStrip(table) : asTable(table), ...(data.layout === 'strip' ? [] : [copying(table)]))
+    root.replaceChildren(...(data.layout === 'strip' ? [asStrip(table)] : [...asTable(table), copying(table)]))
     root.dataset.table = data.id
     root.onkeydown = e => move(root, e)
     const show = index => {

@@ -1,0 +1,221 @@
+"""How long from a key press to the changed picture: `python -m tests.bench`, or `make bench`.
+
+Our wiki and a bare Streamlit page run side by side and take turns, so that a slow spell of the machine hits both. Time is
+taken inside the page: from the key event's own stamp to the frame after the one in which the new value was in the DOM.
+Streamlit's slider waits a fifth of a second before it tells the server anything; its radio does not, and neither does
+ours, so the radio is the baseline of equal kind and the slider the one that learners know.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.bench_statistics import Sample, report
+from tests.browser import ROOT, free_port, idle, running
+from tests.conftest import ARGS, NAMES
+
+ROUNDS, LOADS = 40, 10
+FRAMES_PER_ROUND = 3
+PAUSE_MS = 250  # after each sample, for charts and late messages
+CHAPTER = "/rejection_ledger?lang=en&v=1"
+
+# `wikiBench.arm(selector, key)` before the key is pressed; `wikiBench.done` resolves to both times in milliseconds.
+PROBE = """
+window.wikiBench = (() => {
+  const seen = selector => {
+    const node = document.querySelector(selector)
+    return node && [node.textContent, ...[...node.querySelectorAll('[data-value]')].map(b => b.dataset.value)].join('|')
+  }
+  const arm = selector => {
+    const before = seen(selector)
+    let start = 0
+    window.addEventListener('keydown', e => { start = e.timeStamp }, { capture: true, once: true })
+    window.wikiBench.done = new Promise((resolve, fail) => {
+      setTimeout(() => fail(new Error(`${selector} did not change: ${start ? 'key seen' : 'no key'}`)), 10000)
+      const look = () => {
+        if (!start || seen(selector) === before) return
+        observer.disconnect()
+        paint(([first, second]) => resolve([first - start, second - start]))
+      }
+      const observer = new MutationObserver(look)
+      observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true })
+    })
+  }
+  // The first time: a task queued in the frame that holds the change, hence run after its paint. The second: the frame
+  // after it, which is one frame later at least and errs on the safe side.
+  const paint = then => requestAnimationFrame(() => {
+    const channel = new MessageChannel()
+    let first
+    channel.port1.onmessage = () => { first = performance.now() }
+    channel.port2.postMessage(0)
+    requestAnimationFrame(() => then([first ?? performance.now(), performance.now()]))
+  })
+  return { arm, paint }
+})()
+"""
+# Times from the start of the navigation until each selector's element has been painted.
+LOADING = """
+window.wikiLoad = Object.fromEntries(%s.map(selector => [selector, new Promise(resolve => {
+  const look = () => {
+    const node = document.querySelector(selector)
+    if (!node || !node.getClientRects().length) return
+    observer.disconnect()
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now())))
+  }
+  const observer = new MutationObserver(look)
+  observer.observe(document, { subtree: true, childList: true })
+})]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """One thing to measure: focus `control`, press keys in turn, watch `shown`."""
+
+    name: str
+    page: str
+    control: str
+    shown: str
+    keys: tuple[str, ...]
+    repeat: int = 1
+
+
+def radios(key: str) -> str:
+    return f".st-key-rejection_ledger-{key} input:checked"
+
+
+PRESSES = (
+    Press("bare slider, server", "bare", ".st-key-slider input[type=range]", "#slider-value", ("ArrowRight",)),
+    Press("bare radio, server", "bare", ".st-key-radio input:checked", "#radio-value", ("ArrowDown",)),
+    Press("our preset, server", "wiki", radios("pair"), '[data-table="rejection_ledger.ledger"]', ("ArrowRight",)),
+    Press("our rule, server", "wiki", radios("rule"), '[data-table="rejection_ledger.law"]', ("ArrowRight",)),
+    Press(
+        "our blend, browser", "wiki", ".st-key-rejection_ledger-blend input[type=range]",
+        '[data-table="rejection_ledger.ledger"]', ("ArrowRight",) * 20 + ("ArrowLeft",) * 20, FRAMES_PER_ROUND,
+    ),
+)  # fmt: skip
+LOADED = {"bare": ("#slider-value",), "wiki": (".wiki-prose h1", '[data-table="rejection_ledger.ledger"] td')}
+
+
+@contextmanager
+def bare_server(scratch: Path) -> Iterator[str]:
+    """The bare page under the wiki's own settings."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "tests/bench_apps/slider.py", f"--server.port={port}"]
+    with (scratch / "bare.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 60
+    try:
+        while not answers(f"{url}/_stcore/health"):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the bare page did not start:\n{(scratch / 'bare.log').read_text('utf-8')}")
+            time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(15)
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def press(page: Page, what: Press, turn: int) -> tuple[float, float]:
+    """Both times of one key press."""
+    page.bring_to_front()
+    page.locator(what.control).focus()
+    page.wait_for_timeout(PAUSE_MS)
+    page.evaluate("selector => window.wikiBench.arm(selector)", what.shown)
+    page.keyboard.press(what.keys[turn % len(what.keys)])
+    first, second = page.evaluate("window.wikiBench.done")
+    idle(page)
+    return first, second
+
+
+def presses(pages: Mapping[str, Page], rounds: int, told: Callable[[str], None]) -> list[Sample]:
+    """All presses in turn, round by round; the first round only warms up."""
+    found: dict[str, list[tuple[float, float]]] = {what.name: [] for what in PRESSES}
+    for turn in range(rounds + 1):
+        for what in PRESSES:
+            times = [press(pages[what.page], what, turn * what.repeat + i) for i in range(what.repeat)]
+            found[what.name] += times if turn else []
+        if turn % 10 == 0:
+            told(f"round {turn} of {rounds}")
+    samples = [Sample(name, [b for _, b in times]) for name, times in found.items()]
+    return [*samples, Sample("our blend, first paint", [a for a, _ in found["our blend, browser"]])]
+
+
+def load(browser: Browser, url: str, selectors: Sequence[str]) -> list[float]:
+    """One first visit in a fresh profile."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US")
+    page = context.new_page()
+    page.add_init_script(LOADING % list(selectors))
+    page.goto(url)
+    times = [page.evaluate("selector => window.wikiLoad[selector]", s) for s in selectors]
+    idle(page)
+    context.close()
+    return times
+
+
+def loads(browser: Browser, urls: Mapping[str, str], count: int) -> list[Sample]:
+    found: dict[tuple[str, str], list[float]] = {(n, s): [] for n, chosen in LOADED.items() for s in chosen}
+    for turn in range(count + 1):
+        for name, selectors in LOADED.items():
+            for selector, ms in zip(selectors, load(browser, urls[name], selectors), strict=True):
+                found[name, selector] += [ms] if turn else []
+    names = ("bare first load", "our first load, heading", "our first load, ledger")
+    return [Sample(name, times) for name, times in zip(names, found.values(), strict=True)]
+
+
+def facts(browser: Browser) -> str:
+    python, system = platform.python_version(), platform.platform(terse=True)
+    return f"{os.cpu_count()} cores, {system}, Python {python}, Streamlit {streamlit.__version__}, Chromium {browser.version}"
+
+
+def measure(rounds: int = ROUNDS, count: int = LOADS, told: Callable[[str], None] = print) -> list[Sample]:
+    """Start both servers, warm both, measure in turns."""
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        scratch = Path(name)
+        with running(ROOT, scratch / "wiki") as wiki, bare_server(scratch) as bare:
+            found = next(filter(None, map(shutil.which, NAMES)))
+            browser = playwright.chromium.launch(executable_path=found, args=ARGS)
+            told(facts(browser))
+            urls = {"bare": bare, "wiki": wiki.url + CHAPTER}
+            samples = loads(browser, urls, count)
+            pages: dict[str, Page] = {}
+            for who, url in urls.items():
+                pages[who] = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en-US")
+                pages[who].add_init_script(PROBE)
+                pages[who].goto(url)
+                idle(pages[who])
+            samples += presses(pages, rounds, told)
+            browser.close()
+    return samples
+
+
+def main() -> int:
+    samples = measure()
+    print(report(samples))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
