@@ -20,6 +20,7 @@ from mechanisms.expression import REAL, Value, real
 
 Kind = Literal["given", "exact", "float", "simulated", "measured", "quoted", "contradicted"]
 PLACES = 6  # as the source documents print
+_HALF_UNIT = 2 * 10**PLACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,9 @@ def text_tex(words: str) -> str:
 
 def as_fraction(value: Value) -> Fraction:
     """A finite value as a rational (a 50-digit real is one, too)."""
-    if isinstance(value, Fraction | int):
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int):
         return Fraction(value)
     sign, man, exp, _ = value._mpf_
     return (-1) ** sign * Fraction(int(man)) * Fraction(2) ** exp
@@ -101,18 +104,28 @@ def decimal_text(value: Value, places: int = PLACES) -> str:
     """
     if is_infinite(value):
         return "∞" if value > 0 else "−∞"
-    scaled = round(as_fraction(value) * 10**places)
+    x = as_fraction(value)
+    scaled = _half_even(x.numerator * 10**places, x.denominator)
     whole, rest = divmod(abs(scaled), 10**places)
     sign = "−" if scaled < 0 else ""
     return f"{sign}{whole}.{rest:0{places}d}" if places else f"{sign}{whole}"
 
 
+def _half_even(numerator: int, denominator: int) -> int:
+    """The nearest integer, ties to even: what `round` does with a Fraction, without making one."""
+    whole, rest = divmod(numerator, denominator)
+    twice = 2 * rest
+    return whole + (twice > denominator or (twice == denominator and whole % 2 == 1))
+
+
 def print_text(quantity: Quantity, value: Value) -> str:
     """A value as its table prints it: six places, a bare integer for counts, a power of ten where six places show 0."""
-    if not is_infinite(value) and 0 < abs(as_fraction(value)) < Fraction(1, 2 * 10**PLACES):
+    if is_infinite(value):
+        return decimal_text(value)
+    x = as_fraction(value)
+    if x and abs(x.numerator) * _HALF_UNIT < x.denominator:
         return tiny_text(value)
-    whole = quantity.counts and not is_infinite(value) and as_fraction(value).denominator == 1
-    return decimal_text(value, 0 if whole else PLACES)
+    return decimal_text(x, 0 if quantity.counts and x.denominator == 1 else PLACES)
 
 
 def tiny_text(value: Value) -> str:
@@ -135,10 +148,8 @@ def short_text(value: Value) -> str:
     if is_infinite(value):
         return decimal_text(value)
     x = as_fraction(value)
-    if not isinstance(value, Fraction | int):
-        return decimal_text(value).rstrip("0").rstrip(".")
-    if (x * 10**PLACES).denominator != 1:
-        return exact_text(x)
+    if isinstance(value, Fraction | int) and 10**PLACES % x.denominator:
+        return exact_text(x)  # does not end within six places
     return decimal_text(x).rstrip("0").rstrip(".")
 
 

@@ -87,7 +87,12 @@ def summary(pair: Pair, name: str = "") -> Table:
 
     Source: leviathan2022, §3.2 and appendix A.1; Pinsker's inequality for the bound √(KL/2) ≥ R.
     """
-    return tabulate(_id("summary"), SUMMARY, (name,), {}, function=f"{_MODULE}.summary", over=ledger(pair))
+    return totals(ledger(pair), name)
+
+
+def totals(table: Table, name: str = "") -> Table:
+    """`summary` of a ledger that is there already. Source: as there."""
+    return tabulate(_id("summary"), SUMMARY, (name,), {}, function=f"{_MODULE}.summary", over=table)
 
 
 def blends(pair: Pair, steps: int) -> tuple[Pair, ...]:

@@ -193,14 +193,16 @@ def _column(
     compiled = compile_rows(expression)
     reduced: dict[str, Any] = {}
     for i, (kind, names, function) in enumerate(compiled.reducers):
-        terms = [function(*_cast(row, exact)) for row in zip(*(sums[s] for s in names), strict=True)]
-        reduced[f"_r{i}"] = None if any(t is None for t in terms) else _REDUCE[kind](terms)
+        terms = [function(*row) for row in zip(*(_cast(sums[n], exact) for n in names), strict=True)]
+        reduced[f"_r{i}"] = None if None in terms else _REDUCE[kind](terms)
+    rows = [[reduced[n]] * len(wanted) if n in reduced else _cast(columns[n], exact) for n in compiled.row_names]
+    needed = [i for i, n in enumerate(compiled.row_names) if n not in compiled.spared]
+    function = compiled.function
     out: list[Any] = []
     for r, want in enumerate(wanted):
-        values = [reduced[s] if s in reduced else columns[s][r] for s in compiled.row_names]
-        needed = (v for n, v in zip(compiled.row_names, values, strict=True) if n not in compiled.spared)
-        blank = not want or any(v is None for v in needed)
-        out.append(None if blank else _as_value(compiled.function(*_cast(values, exact))))
+        values = [column[r] for column in rows]
+        blank = not want or any(values[i] is None for i in needed)
+        out.append(None if blank else _as_value(function(*values)))
     return out
 
 
@@ -208,5 +210,5 @@ def _as_value(x: Any) -> Any:
     return Fraction(x) if isinstance(x, int) and not isinstance(x, bool) else x
 
 
-def _cast(values: Any, exact: bool) -> Any:
-    return values if exact else [real(v) if isinstance(v, Fraction | int) else v for v in values]
+def _cast(column: Sequence[Any], exact: bool) -> Sequence[Any]:
+    return column if exact else [real(v) if isinstance(v, Fraction) else v for v in column]

@@ -50,16 +50,25 @@ READINESS = Readiness()
 
 
 def warm_up() -> None:
-    """Import what pages need and pack Plotly's script."""
+    """Import what pages need, pack Plotly's script, and compute the presets that every visitor asks for first."""
     try:
         for name in HEAVY:
             importlib.import_module(name)
         _assets.plotly_files()
+        _compute_presets()
     except Exception:
         READINESS.status = "failed"
         LOG.exception("warm-up failed")
     else:
         READINESS.status = "ok"
+
+
+def _compute_presets() -> None:
+    from mechanisms.rejection_presets import PRESETS  # not at the top: SymPy would delay the open port
+    from pages._rejection_ledger import numbers
+
+    for pair in PRESETS.values():
+        numbers(pair)
 
 
 @asynccontextmanager

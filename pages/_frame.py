@@ -23,17 +23,17 @@ def chapter(topic: str, slots: Mapping[str, Slot], controls: tuple[_state.Contro
         name, given, used = (html.escape(x) for x in (notice.name, notice.given, notice.used))
         text = t("state.corrected", name=name, given=given, used=used or t("state.default"))
         markup(f'<p class="wiki-notice" role="status">{text}</p>', key=f"notice-{topic}-{notice.name}")
-    _body(topic, slots)
+    _body(topic, slots, bool(controls))
 
 
 @st.fragment
-def _body(topic: str, slots: Mapping[str, Slot]) -> None:
+def _body(topic: str, slots: Mapping[str, Slot], linked: bool) -> None:
     sections = _html.lesson(topic, language())
     for i, section in enumerate(sections):
         for n, (is_prose, parts) in enumerate(groupby(section.parts, key=lambda p: isinstance(p, str))):
             if is_prose:
                 text = "".join(parts)
-                _prose(text + (_contents(sections) if i == n == 0 else ""), topic, section.label, n)
+                _prose(text + (_contents(sections, linked) if i == n == 0 else ""), topic, section.label, n)
             else:
                 _panels(topic, section.label, n, list(parts), slots)
 
@@ -58,10 +58,11 @@ def _prose(text: str, topic: str, label: str, n: int) -> None:
     _parts.part("prose", {"html": f'<div class="wiki-prose"{anchor}>{text}</div>'}, key=f"prose-{topic}-{label}-{n}")
 
 
-def _contents(sections: tuple[_html.Section, ...]) -> str:
+def _contents(sections: tuple[_html.Section, ...], linked: bool) -> str:
     items = "".join(f'<li><a href="#{s.label}">{html.escape(s.title)}</a></li>' for s in sections[1:] if s.title)
     link = f'<button type="button" class="wiki-copylink" data-copy-link="{t("site.linked")}">{t("site.link")}</button>'
-    return f'<nav aria-label="{t("site.contents")}"><ol class="wiki-toc">{items}</ol></nav>{link}' if items else ""
+    contents = f'<nav aria-label="{t("site.contents")}"><ol class="wiki-toc">{items}</ol></nav>' if items else ""
+    return contents + (link if linked else "")
 
 
 OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's panel

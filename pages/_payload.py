@@ -93,25 +93,35 @@ def shape_of(table: Table) -> Table:
     return replace(table, rows=blank, cells=(), over=over)
 
 
-def table(
-    frames: Sequence[Table], *, id: str, lang: str, caption: str = "", roles: dict[str, str] | None = None,
-    topic: str = "", over: str = "", layout: str = "table", order: Sequence[str] | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """Data of the table component. frames: the same table for each position of a control; topic: that control.
+Printed = list[list[list[str | None]]]  # frame, row, column
 
-    over: id of the table that sums run over, where it is not this one; order: names of all columns as they are shown,
-    where that is not the order in which they are computed.
-    """
-    first = frames[0]
+
+def printed(frames: Sequence[Table], order: Sequence[str] | None = None) -> Printed:
+    """The numbers of a table for each position of a control, in the order of its shown columns."""
+    columns = frames[0].columns
+    places = [columns.index(q) for q in _shown(frames[0], order)]
+    return [[[cell_text(columns[c], f.cells[c][r]) for c in places] for r in range(len(f.rows))] for f in frames]
+
+
+def _shown(first: Table, order: Sequence[str] | None) -> list[Quantity]:
     named = {q.name: q for q in first.columns}
-    shown = list(first.columns) if order is None else [named[n] for n in order]
+    return list(first.columns) if order is None else [named[n] for n in order]
+
+
+def table(
+    first: Table, *, id: str, lang: str, caption: str = "", roles: dict[str, str] | None = None, topic: str = "",
+    over: str = "", layout: str = "table", order: Sequence[str] | None = None, frames: Printed | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Data of the table component. topic: the control that its frames follow; frames: its numbers for each position,
+    where there is more than one; over: id of the table that sums run over, where it is not this one; order: names of
+    all columns as they are shown, where that is not the order in which they are computed.
+    """
     shape = shape_of(first)
-    places = [first.columns.index(q) for q in shown]
-    cells = [[[cell_text(first.columns[c], f.cells[c][r]) for c in places] for r in range(len(f.rows))] for f in frames]
     return {
         "id": id, "caption": caption, "plain": plain_text(caption), "topic": topic, "over": over, "layout": layout,
-        "columns": [_column(q, shape, lang, (roles or {}).get(q.name, "plain")) for q in shown],
-        "rows": list(first.rows), "frames": cells, "function": first.function, "words": words(lang),
+        "columns": [_column(q, shape, lang, (roles or {}).get(q.name, "plain")) for q in _shown(first, order)],
+        "rows": list(first.rows), "frames": printed([first], order) if frames is None else frames,
+        "function": first.function, "words": words(lang),
     }  # fmt: skip
 
 

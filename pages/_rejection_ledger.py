@@ -10,7 +10,8 @@ import streamlit as st
 
 from mechanisms import rejection_lists
 from mechanisms.distribution import InvalidInput, Pair
-from mechanisms.rejection_ledger import ledger, summary
+from mechanisms.rejection_ledger import ledger, totals
+from mechanisms.table import Table
 from pages import _frame, _parts, _payload
 from pages._plots import bar, plot
 from pages._rejection_pair import TOPIC, base_pair, frames, problem_data
@@ -24,30 +25,28 @@ ROLES = {
 
 
 @lru_cache(maxsize=64)
-def _tables(pair: Pair, lang: str, caption: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Ledger and totals for every position of the blend slider, ready for the browser."""
-    pairs = frames(pair)
-    long = _payload.table(
-        [ledger(x) for x in pairs],
-        id=f"{TOPIC}.ledger",
-        lang=lang,
-        caption=caption,
-        roles=ROLES,
-        topic=f"{TOPIC}.blend",
-    )
-    short = _payload.table(
-        [summary(x) for x in pairs], id=f"{TOPIC}.summary", lang=lang, topic=f"{TOPIC}.blend", over=f"{TOPIC}.ledger",
-        layout="strip", caption=t(f"{TOPIC}.totals"),
-    )  # fmt: skip
-    return long, short
+def numbers(pair: Pair) -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
+    """Ledger and totals, and both for every position of the blend slider: what the browser needs to move by itself."""
+    ledgers = [ledger(x) for x in frames(pair)]
+    sums = [totals(x) for x in ledgers]
+    return ledgers[0], _payload.printed(ledgers), sums[0], _payload.printed(sums)
 
 
 def ledger_table(words: str) -> None:
-    _parts.part("table", _tables(base_pair(), language(), words)[0], key=f"{TOPIC}.ledger")
+    first, cells, *_ = numbers(base_pair())
+    data = _payload.table(
+        first, id=f"{TOPIC}.ledger", lang=language(), caption=words, roles=ROLES, topic=f"{TOPIC}.blend", frames=cells
+    )
+    _parts.part("table", data, key=f"{TOPIC}.ledger")
 
 
 def summary_strip(words: str) -> None:
-    _parts.part("table", _tables(base_pair(), language(), words)[1], key=f"{TOPIC}.summary")
+    *_, first, cells = numbers(base_pair())
+    data = _payload.table(
+        first, id=f"{TOPIC}.summary", lang=language(), topic=f"{TOPIC}.blend", over=f"{TOPIC}.ledger", layout="strip",
+        caption=words, frames=cells,
+    )  # fmt: skip
+    _parts.part("table", data, key=f"{TOPIC}.summary")
 
 
 def masses_plot(words: str) -> None:
@@ -94,7 +93,7 @@ def paste_lists(words: str) -> None:
         _parts.part("paste", data, key=f"{TOPIC}.paste", paste=_paste)
         if good is not None:
             strip = _payload.table(
-                [good], id=f"{TOPIC}.list_summary", lang=language(), layout="strip",
+                good, id=f"{TOPIC}.list_summary", lang=language(), layout="strip",
                 caption=t(f"{TOPIC}.list_totals", count=f"{good.long:,}"),
             )  # fmt: skip
             _frame.markup(f'<p class="wiki-help">{strip["caption"]}</p>', key=f"{TOPIC}.list_head")

@@ -75,8 +75,9 @@ def player(words: str) -> None:
 def _cache_frames(lang: str, caption: str) -> Json:
     frames = [cache_table(first_rejected=p) for p in POSITIONS]
     return _payload.table(
-        frames, id=f"{TOPIC}.cache", lang=lang, topic=f"{TOPIC}.reject", layout="strip", caption=caption
-    )
+        frames[0], id=f"{TOPIC}.cache", lang=lang, topic=f"{TOPIC}.reject", layout="strip", caption=caption,
+        frames=_payload.printed(frames),
+    )  # fmt: skip
 
 
 def cache_strip(words: str) -> None:

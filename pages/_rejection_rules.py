@@ -54,9 +54,9 @@ def _tables(pair: Pair, rule_id: str, keep: int, lang: str, caption: str) -> tup
     law = output_law(pair, rule(rule_id), keep=keep)
     found = verdict(law)
     order = [*FIRST, *(q.name for q in law.columns if q.name not in FIRST)]
-    long = _payload.table([law], id=f"{TOPIC}.law", lang=lang, caption=caption, roles=ROLES, order=order)
+    long = _payload.table(law, id=f"{TOPIC}.law", lang=lang, caption=caption, roles=ROLES, order=order)
     short = _payload.table(
-        [found], id=f"{TOPIC}.verdict", lang=lang, over=f"{TOPIC}.law", layout="strip", caption=t(f"{TOPIC}.verdict")
+        found, id=f"{TOPIC}.verdict", lang=lang, over=f"{TOPIC}.law", layout="strip", caption=t(f"{TOPIC}.verdict")
     )
     distance = found.value(0, "distance")
     return long, short, "broken_down" if distance is None else "exact" if distance == 0 else "broken"
@@ -93,7 +93,7 @@ def law_plot(words: str) -> None:
 def bias_table(words: str) -> None:
     """Three numbers called acceptance, for the current pair."""
     table = greedy_bias(pair_now())
-    data = _payload.table([table], id=f"{TOPIC}.greedy_bias", lang=language(), layout="strip", caption=words)
+    data = _payload.table(table, id=f"{TOPIC}.greedy_bias", lang=language(), layout="strip", caption=words)
     _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.bias_help")
     _parts.part("table", data, key=f"{TOPIC}.greedy_bias")
 
@@ -101,6 +101,6 @@ def bias_table(words: str) -> None:
 def length_strip(words: str) -> None:
     rate = summary(pair_now()).value(0, "acceptance_rate")
     table = two_draft_length(rate)
-    data = _payload.table([table], id=f"{TOPIC}.length", lang=language(), layout="strip", caption=words)
+    data = _payload.table(table, id=f"{TOPIC}.length", lang=language(), layout="strip", caption=words)
     _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.length_help")
     _parts.part("table", data, key=f"{TOPIC}.length")

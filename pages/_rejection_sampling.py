@@ -53,11 +53,11 @@ def _one(rule_id: str, heading: str) -> None:
     found, name = _checked(rule_id), f"{TOPIC}.counts_{'exact' if rule_id == 'exact' else 'control'}"
     _frame.markup(f"<h3>{heading}</h3>", key=f"{name}_head")
     fit = _payload.table(
-        [fit_table(found)], id=f"{name}_fit", lang=language(), layout="strip", over=name, caption=heading
+        fit_table(found), id=f"{name}_fit", lang=language(), layout="strip", over=name, caption=heading
     )
     caption = t(f"{TOPIC}.counts_caption", seed=found.seed, draws=f"{found.draws:,}")
     rows = _payload.table(
-        [counts_table(found)], id=name, lang=language(), caption=caption,
+        counts_table(found), id=name, lang=language(), caption=caption,
         roles={"target_probability": "target", "frequency": "output"},
     )  # fmt: skip
     _parts.part("table", rows, key=name)

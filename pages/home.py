@@ -11,7 +11,6 @@ import streamlit as st
 from mechanisms import verify
 from mechanisms.rejection_ledger import ledger
 from mechanisms.rejection_presets import PRESETS
-from mechanisms.table import Table
 from pages import _frame, _parts, _payload
 from pages._rejection_ledger import ROLES
 from pages._words import language, t
@@ -20,16 +19,10 @@ TOPIC = "home"
 _RESULTS = "home._results"
 
 
-def one_row(table: Table, row: int) -> Table:
-    """A single row whose sums still run over the whole table."""
-    cells = tuple((column[row],) for column in table.cells)
-    return Table(table.id, table.columns, (table.rows[row],), cells, table.function, over=table)
-
-
 @lru_cache(maxsize=4)
 def _example(lang: str, caption: str) -> dict[str, Any]:
-    whole = ledger(PRESETS["zero_in_draft"])
-    return _payload.table([one_row(whole, 2)], id="home.example", lang=lang, caption=caption, roles=ROLES)
+    table = ledger(PRESETS["zero_in_draft"])
+    return _payload.table(table, id="home.example", lang=lang, caption=caption, roles=ROLES)
 
 
 def example(words: str) -> None:

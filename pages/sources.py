@@ -22,7 +22,7 @@ def _entry(source: Source) -> str:
         f'<li id="{source.key}" tabindex="-1"><p>{authors} ({source.year}). {link}. {venue}. '
         f'<span class="wiki-kind" data-kind="{source.status}">'
         f"{t(f'sources.status_{source.status}')}</span></p>"
-        f'<p class="wiki-help">{"; ".join(facts)}. {render_inline(source.note[language()], {})}</p></li>'
+        f'<p class="wiki-help">{" · ".join(facts)} · {render_inline(source.note[language()], {})}</p></li>'
     )
 
 

@@ -33,7 +33,7 @@ FRAMES_PER_ROUND = 3
 PAUSE_MS = 250  # after each sample, for charts and late messages
 CHAPTER = "/rejection_ledger?lang=en&v=1"
 
-# `wikiBench.arm(selector, key)` before the key is pressed; `wikiBench.done` resolves to both times in milliseconds.
+# `wikiBench.arm(selector)` before the key is pressed; `wikiBench.done` resolves to both times in milliseconds.
 PROBE = """
 window.wikiBench = (() => {
   const seen = selector => {
@@ -84,31 +84,32 @@ window.wikiLoad = Object.fromEntries(%s.map(selector => [selector, new Promise(r
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """One thing to measure: focus `control`, press keys in turn, watch `shown`."""
+    """One thing to measure: focus `control`, press `key`, watch `shown`. `typed` is filled in first, with a new number."""
 
     name: str
     page: str
     control: str
     shown: str
-    keys: tuple[str, ...]
+    key: str = "ArrowRight"
     repeat: int = 1
+    typed: str = ""
 
 
 def radios(key: str) -> str:
     return f".st-key-rejection_ledger-{key} input:checked"
 
 
+LEDGER, LAW = (f'[data-table="rejection_ledger.{name}"]' for name in ("ledger", "law"))
 PRESSES = (
-    Press("bare slider, server", "bare", ".st-key-slider input[type=range]", "#slider-value", ("ArrowRight",)),
-    Press("bare radio, server", "bare", ".st-key-radio input:checked", "#radio-value", ("ArrowDown",)),
-    Press("our preset, server", "wiki", radios("pair"), '[data-table="rejection_ledger.ledger"]', ("ArrowRight",)),
-    Press("our rule, server", "wiki", radios("rule"), '[data-table="rejection_ledger.law"]', ("ArrowRight",)),
-    Press(
-        "our blend, browser", "wiki", ".st-key-rejection_ledger-blend input[type=range]",
-        '[data-table="rejection_ledger.ledger"]', ("ArrowRight",) * 20 + ("ArrowLeft",) * 20, FRAMES_PER_ROUND,
-    ),
-)  # fmt: skip
-LOADED = {"bare": ("#slider-value",), "wiki": (".wiki-prose h1", '[data-table="rejection_ledger.ledger"] td')}
+    Press("bare slider, server", "bare", ".st-key-slider input[type=range]", "#slider-value"),
+    Press("bare radio, server", "bare", ".st-key-radio input:checked", "#radio-value", "ArrowDown"),
+    Press("our preset, server", "wiki", radios("pair"), LEDGER),
+    Press("our rule, server", "wiki", radios("rule"), LAW),
+    Press("our blend, browser", "wiki", ".st-key-rejection_ledger-blend input[type=range]", LEDGER, repeat=FRAMES_PER_ROUND),
+    # a pair that no cache has seen, after which the preset radio has somewhere to go back from
+    Press("our new pair, server", "wiki", '.st-key-rejection_ledger-editor [data-at="token-0"]', LEDGER, "Enter", typed="A{}"),
+)
+LOADED = {"bare": ("#slider-value",), "wiki": (".wiki-prose h1", f"{LEDGER} td")}
 
 
 @contextmanager
@@ -142,9 +143,12 @@ def press(page: Page, what: Press, turn: int) -> tuple[float, float]:
     """Both times of one key press."""
     page.bring_to_front()
     page.locator(what.control).focus()
+    if what.typed:
+        page.keyboard.press("ControlOrMeta+A")
+        page.keyboard.type(what.typed.format(turn))
     page.wait_for_timeout(PAUSE_MS)
     page.evaluate("selector => window.wikiBench.arm(selector)", what.shown)
-    page.keyboard.press(what.keys[turn % len(what.keys)])
+    page.keyboard.press(what.key)
     first, second = page.evaluate("window.wikiBench.done")
     idle(page)
     return first, second

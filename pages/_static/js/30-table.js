@@ -91,13 +91,21 @@
     table.data.columns.map((q, c) => el('div', {}, el('dt', {}, el('span', { html: q.label }), el('span', { class: 'wiki-head-tex', html: q.symbol })),
       el('dd', {}, button(table, 0, c)))))
 
-  wiki.parts.table = (root, data, memory) => {
+  // Totals that change are said once the hand rests; the reader of a screen cannot see them move.
+  const say = (table, memory) => {
+    clearTimeout(memory.saying)
+    memory.saying = setTimeout(() => wiki.announce(table.data.columns.slice(0, 2)
+      .map((q, c) => `${q.plain} ${wiki.cell(table.frame[0][c])?.decimal ?? q.undefined}`).join('; ')), 700)
+  }
+
+  wiki.parts.table = (root, data, memory, first) => {
     const table = memory.table = { data, frame: frameOf(data, wiki.bus.get(data.topic)), buttons: [] }
     wiki.tables.set(data.id, table)
     const focused = root.contains(document.activeElement) ? document.activeElement.dataset.cell : null
     root.replaceChildren(...(data.layout === 'strip' ? [asStrip(table)] : [...asTable(table), copying(table)]))
     root.dataset.table = data.id
     root.onkeydown = e => move(root, e)
+    const strip = data.layout === 'strip'
     const show = index => {
       table.frame = frameOf(data, index)
       for (const [b, r, c] of table.buttons) paint(b, table.frame[r][c], data.columns[c])
@@ -105,7 +113,8 @@
       wiki.bus.set(`drawn:${data.id}`, {})                 // charts follow the table that they belong to
     }
     show(wiki.bus.get(data.topic))
-    wiki.listen(memory, [[data.topic, show]])
+    if (strip && !first) say(table, memory)
+    wiki.listen(memory, [[data.topic, index => { show(index); if (strip) say(table, memory) }]])
     if (focused) root.querySelector(`[data-cell="${focused}"]`)?.focus()
   }
 })()
