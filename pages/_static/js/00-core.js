@@ -31,11 +31,12 @@ window.wiki = (() => {
   }
 
   // A component is called again with each new set of data; `root.wiki` keeps what it remembers in between.
-  const draw = (name, { data, parentElement, setStateValue, setTriggerValue }) => {
+  // Everything is sent as a trigger: a component's *state* is only reported when it differs from the last one sent, and
+  // the server may have changed the control in between.
+  const draw = (name, { data, parentElement, setTriggerValue }) => {
     const root = parentElement.querySelector('.wiki-part')
     const first = !root.wiki
     const memory = root.wiki ??= { off: [] }
-    memory.set = setStateValue
     memory.trigger = setTriggerValue
     const text = JSON.stringify(data)
     if (memory.text !== text) {                            // a rerun with equal data changes nothing on screen

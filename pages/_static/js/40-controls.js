@@ -25,14 +25,23 @@
       input.setAttribute('aria-valuetext', data.texts[input.value])
       wiki.bus.set(data.topic, Number(input.value))
     }
-    if (!memory.held) input.value = data.value             // never fight the hand
+    // Never fight the hand: while it holds the slider, and until the server has answered the last value sent, what comes
+    // from the server is an older state.
+    if (data.value === memory.sent) memory.sent = null
+    if (!memory.held && !memory.timer && memory.sent == null) input.value = data.value
     input.onpointerdown = () => { memory.held = true }
     input.onpointerup = input.onpointercancel = () => { memory.held = false }
     input.oninput = show
     input.onchange = () => {
       memory.held = false
       clearTimeout(memory.timer)                           // keys fire `change` each: send the last of a burst
-      memory.timer = setTimeout(() => memory.set('value', Number(input.value)), 150)
+      memory.timer = setTimeout(() => {
+        memory.timer = 0
+        memory.sent = Number(input.value)
+        clearTimeout(memory.patience)
+        memory.patience = setTimeout(() => { memory.sent = null }, 3000)   // a lost answer must not freeze the slider
+        memory.trigger('value', memory.sent)
+      }, 150)
     }
     show()
   }
@@ -46,7 +55,7 @@
     }
     const option = (o, i) => {
       const input = el('input', { type: 'radio', name, value: o.id, checked: o.id === data.value })
-      input.onchange = () => { pick(i); memory.set('value', o.id) }
+      input.onchange = () => { pick(i); memory.trigger('value', o.id) }
       return el('label', { class: 'wiki-pill' }, input, el('span', { html: o.label }))
     }
     memory.note = data.options.some(o => o.note) ? el('p', { class: 'wiki-help', 'aria-live': 'polite' }) : null

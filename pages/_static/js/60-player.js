@@ -23,7 +23,7 @@
     if (first) memory.at = data.step
     const last = () => steps().length - 1
     const stop = () => { clearInterval(memory.timer); memory.timer = 0 }
-    const save = () => { clearTimeout(memory.saving); memory.saving = setTimeout(() => memory.set('step', memory.at), 300) }
+    const save = () => { clearTimeout(memory.saving); memory.saving = setTimeout(() => memory.trigger('step', memory.at), 300) }
 
     const stage = el('div', { class: 'wiki-stage' })
     const caption = el('p', { class: 'wiki-caption', 'aria-live': 'polite' })
