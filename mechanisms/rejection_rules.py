@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -58,18 +59,21 @@ class Rule:
 
     def columns(self, pair: Pair) -> tuple[Quantity, ...]:
         """The columns of this rule's table; without classes of equal tokens every size is 1 and is not written."""
-        if SIZE in self.givens and set(pair.multiplicity) == {1}:
-            plain = {SIZE.sym: sp.S.One}
-            parts = (self.sampled.xreplace(plain), self.accepted.xreplace(plain), self.corrected.xreplace(plain))
-            return Rule(self.id, *parts, tuple(g for g in self.givens if g != SIZE)).columns(pair)
-        residual = total(sp.Max(0, p - q)) > 0 if self.corrected == _RESIDUAL else None
-        return (
-            TARGET, DRAFT, *self.givens,
-            _quantity("sampled_probability", "s", self.sampled),
-            _quantity("counted_acceptance", "a", self.accepted, defined=q > 0 if self.accepted == _RATIO else None),
-            _quantity("corrected_with", "c", self.corrected, defined=residual),
-            DIRECT, ADDED, LAW, GAP,
-        )  # fmt: skip
+        return _columns(self, set(pair.multiplicity) == {1})
+
+
+@cache
+def _columns(rule: Rule, plain: bool) -> tuple[Quantity, ...]:
+    put = {SIZE.sym: sp.S.One} if plain else {}
+    sampled, accepted, corrected = (x.xreplace(put) for x in (rule.sampled, rule.accepted, rule.corrected))
+    residual = total(sp.Max(0, p - q)) > 0 if corrected == _RESIDUAL else None
+    return (
+        TARGET, DRAFT, *(g for g in rule.givens if not (plain and g == SIZE)),
+        _quantity("sampled_probability", "s", sampled),
+        _quantity("counted_acceptance", "a", accepted, defined=q > 0 if accepted == _RATIO else None),
+        _quantity("corrected_with", "c", corrected, defined=residual),
+        DIRECT, ADDED, LAW, GAP,
+    )  # fmt: skip
 
 
 def _favourite(which: Literal["p", "q"]) -> Callable[[Pair, int], Given]:

@@ -9,7 +9,7 @@ from itertools import groupby
 import streamlit as st
 
 from lessons import store
-from pages import _html, _parts, _state
+from pages import _html, _parts, _payload, _state
 from pages._words import language, t
 
 Slot = Callable[[str], None]  # gets the slot's caption or help as HTML
@@ -17,25 +17,20 @@ PAGES = ("home", "rejection_ledger", "sources")
 
 
 def chapter(topic: str, slots: Mapping[str, Slot], controls: tuple[_state.Control, ...] = ()) -> None:
-    """Draw a chapter: notices about the link, contents, then the lesson with its instruments in one fragment."""
+    """Draw a chapter: notices about the link, contents, prose, and each instrument in a fragment of its own."""
     notices = _state.begin(topic, controls) if controls else []
     for notice in notices:
         name, given, used = (html.escape(x) for x in (notice.name, notice.given, notice.used))
         text = t("state.corrected", name=name, given=given, used=used or t("state.default"))
         markup(f'<p class="wiki-notice" role="status">{text}</p>', key=f"notice-{topic}-{notice.name}")
-    _body(topic, slots, bool(controls))
-
-
-@st.fragment
-def _body(topic: str, slots: Mapping[str, Slot], linked: bool) -> None:
     sections = _html.lesson(topic, language())
     for i, section in enumerate(sections):
         for n, (is_prose, parts) in enumerate(groupby(section.parts, key=lambda p: isinstance(p, str))):
             if is_prose:
                 text = "".join(parts)
-                _prose(text + (_contents(sections, linked) if i == n == 0 else ""), topic, section.label, n)
+                _prose(text + (_contents(sections, bool(controls)) if i == n == 0 else ""), topic, section.label, n)
             else:
-                _panels(topic, section.label, n, list(parts), slots)
+                _panel(topic, section.label, list(parts), slots)
 
 
 def markup(text: str, *, key: str) -> None:
@@ -65,18 +60,20 @@ def _contents(sections: tuple[_html.Section, ...], linked: bool) -> str:
     return contents + (link if linked else "")
 
 
-OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's panel
+OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's frame
 
 
-def _panels(topic: str, label: str, n: int, places: list[_html.Place], slots: Mapping[str, Slot]) -> None:
-    for k, (is_open, group) in enumerate(groupby(places, key=lambda p: p.name in OPEN)):
-        if is_open:
-            for place in group:
+def _panel(topic: str, label: str, places: list[_html.Place], slots: Mapping[str, Slot]) -> None:
+    def draw() -> None:
+        if all(place.name in OPEN for place in places):
+            for place in places:
                 _fill(place, slots)
-        else:
-            with st.container(key=f"panel-{topic}-{label}-{n}-{k}"):
-                for place in group:
-                    _fill(place, slots)
+            return
+        with st.container(key=_state.panel_key(topic, label)):
+            for place in places:
+                _fill(place, slots)
+
+    st.fragment(draw, key=_state.panel_key(topic, label))()
 
 
 def _fill(place: _html.Place, slots: Mapping[str, Slot]) -> None:
@@ -103,4 +100,5 @@ def shell(lang: str, pages: Mapping[str, object]) -> None:
 
     target = st.session_state.pop("_hash", "")
     data = {"lang": store.HTML_TAGS[lang], "pages": list(pages), "description": t("site.description"), "scroll": target}
+    data["words"] = _payload.words(lang)
     _parts.part("shell", data, key="wiki_shell", go=go)

@@ -97,7 +97,6 @@ def _term(target: str, lang: str, *, first: bool) -> str:
         "title": html.escape(found.name[lang]),
         "other": html.escape(found.name[other]),
         "text": render_inline(found.definition[lang], {}),
-        "close": store.ui("words.close", lang),
     }
     data = html.escape(json.dumps(note, ensure_ascii=False), quote=True)
     english = f"（{html.escape(found.name['en'])}）" if first and lang == "zh" else ""

@@ -61,6 +61,7 @@ def unit(quantity: Quantity, lang: str) -> str:
 
 @lru_cache(maxsize=16)
 def words(lang: str) -> dict[str, Any]:
+    """What every table and derivation says; the shell hands it to the browser once."""
     kinds = {k: (store.ui(f"kinds.{k}", lang), store.ui(f"kinds_explained.{k}", lang)) for k in KINDS}
     return {w: store.ui(f"words.{w}", lang) for w in WORDS} | {"kinds": kinds}
 
@@ -121,7 +122,7 @@ def table(
         "id": id, "caption": caption, "plain": plain_text(caption), "topic": topic, "over": over, "layout": layout,
         "columns": [_column(q, shape, lang, (roles or {}).get(q.name, "plain")) for q in _shown(first, order)],
         "rows": list(first.rows), "frames": printed([first], order) if frames is None else frames,
-        "function": first.function, "words": words(lang),
+        "function": first.function,
     }  # fmt: skip
 
 
@@ -133,13 +134,11 @@ def derivation(table: Table, row: int, name: str, lang: str) -> dict[str, Any]:
     """One number's derivation, complete: for numbers that stand alone in prose."""
     found: Derivation = table.explain(row, name)
     quantity = next(q for q in table.columns if q.name == name)
-    kind = words(lang)["kinds"][found.kind]
     return {
         "quantity": found.quantity, "title": html.escape(label(quantity, lang)), "kind": found.kind,
-        "kindName": kind[0], "kindText": kind[1], "general": mathml(found.general, display=True),
+        "general": mathml(found.general, display=True),
         "substituted": mathml(found.substituted, display=True),
         "condition": mathml(found.condition) if found.condition else None,
         "exact": found.exact, "decimal": found.decimal, "unit": unit(quantity, lang),
         "source": provenance(found.source, lang), "fn": found.function,
-        "words": {k: v for k, v in words(lang).items() if k != "kinds"},
     }  # fmt: skip

@@ -100,11 +100,14 @@ window.wiki = (() => {
     bus.set('theme', now)
   }
   document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
-  document.addEventListener('DOMContentLoaded', () => {
-    new MutationObserver(theme).observe(document.documentElement,
-      { subtree: true, attributes: true, attributeFilter: ['class', 'style'] })
+  // Watch the app's own class and nothing below it: reading a computed style after each change would cost a layout.
+  new MutationObserver((_, waiting) => {
+    const app = document.querySelector('[data-testid="stApp"]')
+    if (!app) return
+    waiting.disconnect()
+    new MutationObserver(theme).observe(app, { attributes: true, attributeFilter: ['class', 'style'] })
     theme()
-  })
+  }).observe(document.documentElement, { childList: true, subtree: true })
 
-  return { parts, tables, el, bus, draw, listen, announce, copy }
+  return { parts, tables, words: {}, el, bus, draw, listen, announce, copy }
 })()

@@ -15,11 +15,11 @@
 
   const line = (label, content, name) => [el('dt', {}, label), el('dd', { 'data-line': name, html: content })]
 
-  // d: {title, kind, kindText, general, substituted, condition, exact, decimal, unit, source, sourceUrl, fn, words}
+  // d: {quantity, title, kind, general, substituted, condition, undefined, exact, decimal, unit, source, fn}
   wiki.derive = (d, from) => {
     if (!box) build()
     opener = from
-    const w = d.words
+    const w = wiki.words
     const lines = [
       ...line(w.formula, d.general, 'general'),
       ...line(w.substituted, d.substituted, 'substituted'),
@@ -36,19 +36,19 @@
         el('h2', { id: 'wiki-derivation-title', html: d.title }),
         el('button', { type: 'button', class: 'wiki-close', 'aria-label': w.close, onclick: close }, '×')),
       el('p', { class: 'wiki-kind-line' },
-        el('span', { class: 'wiki-kind', 'data-kind': d.kind }, d.kindName), ` ${d.kindText}`),
+        el('span', { class: 'wiki-kind', 'data-kind': d.kind }, w.kinds[d.kind][0]), ` ${w.kinds[d.kind][1]}`),
       el('dl', {}, ...lines))
     if (!box.open) box.showModal()
   }
 
-  // n: {title, other, text, close}
+  // n: {title, other, text}
   const define = (n, from) => {
     if (!box) build()
     opener = from
     delete box.dataset.quantity
     box.replaceChildren(
       el('header', {}, el('h2', { id: 'wiki-derivation-title', html: n.title }),
-        el('button', { type: 'button', class: 'wiki-close', 'aria-label': n.close, onclick: close }, '×')),
+        el('button', { type: 'button', class: 'wiki-close', 'aria-label': wiki.words.close, onclick: close }, '×')),
       el('p', { class: 'wiki-kind-line', html: n.other }), el('p', { html: n.text }))
     if (!box.open) box.showModal()
   }

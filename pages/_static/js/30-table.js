@@ -18,10 +18,10 @@
     const { data } = table, q = data.columns[c], value = wiki.cell(table.frame[r][c])
     const name = data.rows[r] ? `${q.label} · ${wiki.escaped(data.rows[r])}` : q.label
     wiki.derive({
-      quantity: q.id, title: name, kind: q.kind, kindName: data.words.kinds[q.kind][0], kindText: data.words.kinds[q.kind][1],
+      quantity: q.id, title: name, kind: q.kind,
       general: q.general, substituted: wiki.fill(q.template, slots(table, r)),
       condition: q.condition, undefined: value ? '' : q.undefined, exact: value?.exact, decimal: value?.decimal,
-      unit: q.unit, source: q.source, fn: data.function, words: data.words,
+      unit: q.unit, source: q.source, fn: data.function,
     }, from)
   }
 
@@ -71,9 +71,9 @@
     ['', ...table.data.columns.map(q => `$${q.tex}$`)].join(' & ') + ' \\\\',
     ...grid(table).slice(1).map(line => line.join(' & ').replaceAll('−', '$-$') + ' \\\\'), '\\end{tabular}'].join('\n')
 
-  const copying = table => el('p', { class: 'wiki-copy' }, table.data.words.copy,
+  const copying = table => el('p', { class: 'wiki-copy' }, wiki.words.copy,
     [['CSV', csv], ['Markdown', markdown], ['LaTeX', latex]].map(([name, make]) =>
-      el('button', { type: 'button', onclick: () => wiki.copy(make(table), table.data.words.copied) }, name)))
+      el('button', { type: 'button', onclick: () => wiki.copy(make(table), wiki.words.copied) }, name)))
 
   const header = q => el('th', { scope: 'col', 'data-role': q.role },
     el('span', { class: 'wiki-mark', 'data-role': q.role, 'aria-hidden': 'true' }),
@@ -83,7 +83,7 @@
   const asTable = table => [el('p', { class: 'wiki-table-caption', 'aria-hidden': 'true', html: table.data.caption }),
     el('div', { class: 'wiki-scroll', tabindex: 0, role: 'region', 'aria-label': table.data.plain }, el('table', { class: 'wiki-table' },
     el('caption', { class: 'wiki-hidden' }, table.data.plain),
-    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, table.data.words.row), table.data.columns.map(header))),
+    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, wiki.words.row), table.data.columns.map(header))),
     el('tbody', {}, table.data.rows.map((name, r) => el('tr', {}, el('th', { scope: 'row' }, name),
       table.data.columns.map((q, c) => el('td', { 'data-role': q.role }, button(table, r, c))))))))]
 

@@ -18,13 +18,13 @@
     })
   }
 
-  const strip = ({ bar, form, reached, hit, at }) => el('div', { class: 'wiki-strip-row', 'data-bar': bar.id, 'data-reached': String(reached), 'data-hit': reached ? form.parts[hit]?.name ?? '' : '' },
+  const strip = none => ({ bar, form, reached, hit, at }) => el('div', { class: 'wiki-strip-row', 'data-bar': bar.id, 'data-reached': String(reached), 'data-hit': reached ? form.parts[hit]?.name ?? '' : '' },
     el('div', { class: 'wiki-strip-label' }, el('span', { html: bar.label }), el('code', {}, `u = ${at}`)),
     el('div', { class: 'wiki-strip-bar' },
       form.parts.map((part, i) => el('span', { class: 'wiki-part-of', 'data-role': part.role, 'data-hit': String(reached && i === hit),
         style: `left:${part.from}%;width:${part.width}%`, title: `${part.name}: ${part.text}` }, el('b', {}, part.width > 5 ? part.name : ''))),
       el('span', { class: 'wiki-needle', style: `left:${100 * Number(at)}%`, 'aria-hidden': 'true' })),
-    el('p', { class: 'wiki-strip-result', html: reached ? form.results[hit] : form.parts.length ? bar.unreached : data.none }))
+    el('p', { class: 'wiki-strip-result', html: reached ? form.results[hit] : form.parts.length ? bar.unreached : none }))
 
   wiki.parts.strips = (root, data, memory) => {
     const box = el('div', { class: 'wiki-strips' }), outcome = el('p', { class: 'wiki-outcome', 'aria-live': 'polite' })
@@ -33,7 +33,7 @@
     box.setAttribute('aria-label', data.alt)
     const show = () => {
       const done = run(data)
-      box.replaceChildren(...done.map(strip))
+      box.replaceChildren(...done.map(strip(data.none)))
       const key = done.map(d => d.reached ? d.hit : '-').join(',')
       outcome.innerHTML = data.outcomes[key]
       root.dataset.outcome = outcome.querySelector('[data-output]')?.dataset.output ?? ''
