@@ -28,7 +28,7 @@ DRAWS = ("1000", "10000", "100000", "1000000", "10000000")
 def _write_own(pair: Pair | None) -> str:
     if pair is None:
         return ""
-    columns = ([quote(x, safe="") for x in pair.tokens], map(short_text, pair.p), map(short_text, pair.q))
+    columns = ([quote(x, safe="").replace("~", "%7E") for x in pair.tokens], map(short_text, pair.p), map(short_text, pair.q))
     return "~".join(",".join(c) for c in columns)
 
 
