@@ -6,7 +6,6 @@ Teaches: that p and q are rationals, so nothing has to be rounded. Leaves out: w
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,9 +19,12 @@ Code = Literal[
 Column = Literal["token", "p", "q"]
 MAX_TOKENS = 12  # a ledger that fits a screen
 MAX_NAME = 24
-_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?")
-_RATIO = re.compile(r"([+-]?\d{1,40})\s*/\s*(\d{1,40})")
-_ENDLESS = {"nan", "inf", "infinity", "+inf", "-inf", "∞", "-∞"}
+_NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?")
+_RATIO = re.compile(r"([+-]?[0-9]{1,40})\s*/\s*([0-9]{1,40})")
+_LONG = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+\s*/\s*[0-9]+")
+_ENDLESS = re.compile(r"[+-]?(nan|inf|infinity|∞)")
+# what a Chinese input method types: full-width ASCII, the ideographic blank, and the minus sign of typesetting
+_WIDE = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, 0x2212: 0x2D}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Pair:
         n = len(self.tokens)
         if not self.multiplicity:
             object.__setattr__(self, "multiplicity", (1,) * n)
+        if len(self.multiplicity) != n or min(self.multiplicity, default=1) < 1:
+            raise ValueError(f"multiplicity={self.multiplicity}: {n} rows need as many whole numbers of at least 1")
         for name, row in (("p", self.p), ("q", self.q)):
             if len(row) != n or n == 0:
                 raise ValueError(f"{name} has {len(row)} values: {n} tokens need as many, and at least one")
@@ -116,16 +120,16 @@ def read_number(text: str) -> Fraction | Code:
 
     Full-width digits and signs count as their ASCII forms, as Chinese input methods produce them.
     """
-    text = unicodedata.normalize("NFKC", text).strip().replace("−", "-")
+    text = text.translate(_WIDE).strip()
     if not text:
         return "empty"
-    if text.lower() in _ENDLESS:
+    if _ENDLESS.fullmatch(text.lower()):
         return "not_finite"
     if ratio := _RATIO.fullmatch(text):
         value = Fraction(int(ratio[1]), int(ratio[2])) if int(ratio[2]) else None
         return "not_finite" if value is None else "negative" if value < 0 else value
     if not _NUMBER.fullmatch(text):
-        return "too_precise" if re.fullmatch(r"[+-]?[\d.]+([eE][+-]?\d+)?(/\d+)?", text) else "not_a_number"
+        return "too_precise" if _LONG.fullmatch(text) else "not_a_number"
     value = Fraction(text)
     return "negative" if value < 0 else value
 
@@ -179,7 +183,9 @@ def read_pair(names: Sequence[str], p: Sequence[str], q: Sequence[str]) -> Pair:
         if len(texts) > MAX_TOKENS:
             problems.append(Problem("too_many", column, None, str(len(texts))))
     if len(p) != len(q) or len(names) != len(p):
-        problems.append(Problem("lengths_differ", "q", None, f"{len(p)} ≠ {len(q)}"))
+        problems.append(
+            Problem("lengths_differ", "q", None, " ≠ ".join(map(str, dict.fromkeys(map(len, (names, p, q))))))
+        )
     if any(x.code in ("too_many", "lengths_differ") for x in problems):
         raise InvalidInput(problems)
     (target, bad_p), (draft, bad_q) = read_column(p, "p"), read_column(q, "q")

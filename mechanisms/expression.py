@@ -129,11 +129,13 @@ class _ArrayPrinter(NumPyPrinter):
     def _print_Share(self, expr: sp.Basic) -> str:
         return f"share({', '.join(self._print(a) for a in expr.args)})"
 
+    by_row = False  # an expression of rows keeps the axis that its reducers sum over
+
     def _print_Total(self, expr: sp.Basic) -> str:
-        return f"numpy.sum({self._print(expr.args[0])}, axis=-1)"
+        return f"numpy.sum({self._print(expr.args[0])}, axis=-1, keepdims={self.by_row})"
 
     def _print_Largest(self, expr: sp.Basic) -> str:
-        return f"numpy.max({self._print(expr.args[0])}, axis=-1)"
+        return f"numpy.max({self._print(expr.args[0])}, axis=-1, keepdims={self.by_row})"
 
 
 _SCALAR: dict[str, Any] = {
@@ -152,9 +154,10 @@ class Compiled:
     function: Callable[..., Any]
 
 
-def _lambdify(expr: sp.Basic, names: tuple[str, ...]) -> Callable[..., Any]:
+def _lambdify(expr: sp.Basic, names: tuple[str, ...], exact: bool) -> Callable[..., Any]:
+    scope = _SCALAR if exact else {**_SCALAR, "Fraction": lambda a, b: REAL.mpf(a) / b}  # constants of the same kind
     printer = _ScalarPrinter({"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True})
-    made: Callable[..., Any] = sp.lambdify([sp.Symbol(n) for n in names], expr, modules=[_SCALAR], printer=printer)
+    made: Callable[..., Any] = sp.lambdify([sp.Symbol(n) for n in names], expr, modules=[scope], printer=printer)
     return made
 
 
@@ -172,19 +175,20 @@ def _spared(expr: sp.Basic) -> frozenset[str]:
 
 
 @cache
-def compile_rows(expr: sp.Basic) -> Compiled:
-    """Compile for scalars; reducers become extra arguments `_r0`, `_r1`, …"""
+def compile_rows(expr: sp.Basic, exact: bool = True) -> Compiled:
+    """Compile for rationals or 50-digit reals; reducers become extra arguments `_r0`, `_r1`, …"""
     found = sorted(expr.atoms(*REDUCERS), key=str)
     outer = _plain(expr.xreplace({f: sp.Symbol(f"_r{i}") for i, f in enumerate(found)}))
-    reducers = tuple((type(f), names_of(f), _lambdify(_plain(f.args[0]), names_of(f))) for f in found)
+    reducers = tuple((type(f), names_of(f), _lambdify(_plain(f.args[0]), names_of(f), exact)) for f in found)
     names = names_of(outer)
-    return Compiled(names, _spared(outer), reducers, _lambdify(outer, names))
+    return Compiled(names, _spared(outer), reducers, _lambdify(outer, names, exact))
 
 
 @cache
 def _compile_array(expr: sp.Basic) -> tuple[tuple[str, ...], Callable[..., Any]]:
     names = names_of(expr)
     printer = _ArrayPrinter({"fully_qualified_modules": True, "allow_unknown_functions": True})
+    printer.by_row = bool(expr.xreplace(dict.fromkeys(expr.atoms(*REDUCERS), sp.S.One)).free_symbols)
     scope: dict[str, Any] = {
         "numpy": np,
         "functools": functools,

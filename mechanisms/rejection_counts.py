@@ -20,7 +20,7 @@ HIGH = Quantity(f"{TOPIC}.interval_high", "h", "wilson1927", kind="simulated")
 EXPECTED = Quantity(f"{TOPIC}.expected_count", "E", "derived", DRAWS.sym * p, unit="draw", counts=True)
 TERM = Quantity(
     f"{TOPIC}.chi_square_term", r"\chi^2", "pearson1900",
-    (COUNT.sym - EXPECTED.sym) ** 2 / EXPECTED.sym, kind="simulated", defined=p > 0,
+    (COUNT.sym - EXPECTED.sym) ** 2 / EXPECTED.sym, kind="simulated",
 )  # fmt: skip
 ROW_COLUMNS = (TARGET, DRAWS, COUNT, FREQUENCY, LOW, HIGH, EXPECTED, TERM)
 
@@ -28,6 +28,13 @@ STATISTIC = Quantity(f"{TOPIC}.chi_square", r"X^2", "pearson1900", total(TERM.sy
 DEGREES = Quantity(f"{TOPIC}.degrees_of_freedom", r"\nu", "pearson1900", kind="exact", index="", counts=True)
 P_VALUE = Quantity(f"{TOPIC}.p_value", r"\Pr(\chi^2_\nu \ge X^2)", "pearson1900", kind="simulated", index="")
 ACCEPTED = Quantity(f"{TOPIC}.accepted_per_proposed", r"\hat\alpha", "derived", kind="simulated", index="")
+
+
+def _term(count: int, expected: Fraction) -> Cell:
+    """(n − E)²/E; infinite where something came out that p forbids, undefined where nothing did."""
+    if expected:
+        return (count - expected) ** 2 / expected
+    return REAL.inf if count else None
 
 
 def counts_table(check: Check) -> Table:
@@ -42,6 +49,7 @@ def counts_table(check: Check) -> Table:
         COUNT.name: tuple(Fraction(r.count) for r in rows),
         LOW.name: tuple(REAL.mpf(r.low) for r in rows),
         HIGH.name: tuple(REAL.mpf(r.high) for r in rows),
+        TERM.name: tuple(_term(r.count, r.target * check.draws) for r in rows),
     }
     names = [r.token for r in rows]
     return tabulate(f"{TOPIC}.counts", ROW_COLUMNS, names, columns, function=_FUNCTION)
@@ -55,6 +63,6 @@ def fit_table(check: Check) -> Table:
         P_VALUE.name: (check.p_value,),
         ACCEPTED.name: (Fraction(check.accepted, check.draws),),
     }
-    live = counts_table(replace(check, rows=tuple(r for r in check.rows if r.target > 0)))
+    live = counts_table(replace(check, rows=tuple(r for r in check.rows if r.target > 0 or r.count)))
     columns = (STATISTIC, DEGREES, P_VALUE, ACCEPTED)
     return tabulate(f"{TOPIC}.test", columns, ("",), row, function=_FUNCTION, over=live)

@@ -29,6 +29,11 @@ class Weights:
 
     parts: list[int] | list[float]
     whole: int
+    exact: bool = True
+
+    def rounded(self) -> Weights:
+        """The same in float64."""
+        return Weights([x / self.whole for x in self.parts], 1, exact=False)
 
 
 def split_list(text: str) -> list[str]:
@@ -95,7 +100,7 @@ def _weights(read: tuple[list[int], int] | list[float], normalise: bool) -> Weig
     total_float = math.fsum(read)
     if total_float == 0 or (abs(total_float - 1) > 1e-9 and not normalise):
         return sum_problem(Fraction(total_float), "p")
-    return Weights([x / total_float for x in read], 1)
+    return Weights([x / total_float for x in read], 1, exact=False)
 
 
 def _divergence(p: Weights, q: Weights) -> Real:
@@ -107,12 +112,16 @@ def _divergence(p: Weights, q: Weights) -> Real:
 
 
 def _sums(p: Weights, q: Weights) -> tuple[Kind, list[Cell]]:
-    """α, 1 − α, Σ[p − q]₊ and the largest |P − p|, over the product of both denominators."""
+    """α, 1 − α, Σ[p − q]₊ and the largest |P − p|, over the product of both denominators; one list in float64 makes
+    all of it float64."""
+    exact = p.exact and q.exact
+    if not exact:
+        p, q = p.rounded(), q.rounded()
     a, b = [x * q.whole for x in p.parts], [x * p.whole for x in q.parts]
     accepted = [min(x, y) for x, y in zip(a, b, strict=True)]
     added = [max(0, x - y) for x, y in zip(a, b, strict=True)]
     worst = max(abs(d + r - x) for d, r, x in zip(accepted, added, a, strict=True))
-    if isinstance(worst, int):
+    if exact:
         one, alpha, gain = p.whole * q.whole, sum(accepted), sum(added)
         return "exact", [Fraction(int(n), one) for n in (alpha, one - alpha, gain, worst)]
     alpha_float = math.fsum(accepted)

@@ -48,7 +48,8 @@ _RESIDUAL = sp.Max(0, p - q) / total(sp.Max(0, p - q))
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: expressions over p, q and its own given columns. `extra(pair, keep)` fills those columns."""
+    """One rule: expressions over p, q and its own given columns. `extra(pair, keep)` fills those columns, `rows` cuts a
+    class of equal tokens where the rule treats them unlike; `correctable` is when the correction's law exists."""
 
     id: str
     sampled: sp.Basic
@@ -56,6 +57,8 @@ class Rule:
     corrected: sp.Basic
     givens: tuple[Quantity, ...] = ()
     extra: Callable[[Pair, int], Given] = lambda pair, keep: {}
+    rows: Callable[[Pair, int], Pair] = lambda pair, keep: pair
+    correctable: sp.Basic | None = None
 
     def columns(self, pair: Pair) -> tuple[Quantity, ...]:
         """The columns of this rule's table; without classes of equal tokens every size is 1 and is not written."""
@@ -66,12 +69,13 @@ class Rule:
 def _columns(rule: Rule, plain: bool) -> tuple[Quantity, ...]:
     put = {SIZE.sym: sp.S.One} if plain else {}
     sampled, accepted, corrected = (x.xreplace(put) for x in (rule.sampled, rule.accepted, rule.corrected))
-    residual = total(sp.Max(0, p - q)) > 0 if corrected == _RESIDUAL else None
+    needs = total(sp.Max(0, p - q)) > 0 if corrected == _RESIDUAL else rule.correctable
+    needs = None if needs is None else needs.xreplace(put)
     return (
         TARGET, DRAFT, *(g for g in rule.givens if not (plain and g == SIZE)),
         _quantity("sampled_probability", "s", sampled),
         _quantity("counted_acceptance", "a", accepted, defined=q > 0 if accepted == _RATIO else None),
-        _quantity("corrected_with", "c", corrected, defined=residual),
+        _quantity("corrected_with", "c", corrected, defined=needs),
         DIRECT, ADDED, LAW, GAP,
     )  # fmt: skip
 
@@ -87,13 +91,27 @@ def _favourite(which: Literal["p", "q"]) -> Callable[[Pair, int], Given]:
 
 
 def _kept(pair: Pair, keep: int) -> Given:
-    """The share of each row that a filter to the `keep` most likely draft tokens leaves; the first row wins a tie."""
-    order = sorted(range(len(pair.q)), key=lambda i: (-pair.q[i] / pair.multiplicity[i], i))
-    share = [Fraction(0)] * len(order)
-    for i in order:
-        taken = min(keep, pair.multiplicity[i])
-        share[i], keep = Fraction(taken, pair.multiplicity[i]), keep - taken
-    return {KEPT.name: tuple(share)}
+    """1 for the rows that a filter to the `keep` most likely draft tokens leaves; `_cut` has made them whole."""
+    return {KEPT.name: tuple(Fraction(n, m) for n, m in zip(_survivors(pair, keep), pair.multiplicity, strict=True))}
+
+
+def _survivors(pair: Pair, keep: int) -> list[int]:
+    """How many tokens of each row the filter keeps; the first row wins a tie."""
+    kept = [0] * len(pair.q)
+    for i in sorted(range(len(pair.q)), key=lambda i: (-pair.q[i] / pair.multiplicity[i], i)):
+        kept[i] = min(keep, pair.multiplicity[i])
+        keep -= kept[i]
+    return kept
+
+
+def _cut(pair: Pair, keep: int) -> Pair:
+    """The pair with the class that the filter cuts through split in two, kept tokens first."""
+    rows: list[tuple[str, Fraction, Fraction, int]] = []
+    columns = zip(pair.tokens, pair.p, pair.q, pair.multiplicity, _survivors(pair, keep), strict=True)
+    for token, a, b, m, n in columns:
+        rows += [(token, a * size / m, b * size / m, size) for size in ([n, m - n] if 0 < n < m else [m])]
+    tokens, p_rows, q_rows, sizes = zip(*rows, strict=True)
+    return Pair(tokens, p_rows, q_rows, sizes)
 
 
 def _sizes(pair: Pair, keep: int) -> Given:
@@ -128,8 +146,16 @@ RULES: tuple[Rule, ...] = (
     Rule("exact", q, _RATIO, _RESIDUAL),
     Rule("argmax_draft", _f, _RATIO, _RESIDUAL, (FAVOURITE,), _favourite("q")),
     Rule("no_residual", q, _RATIO, p),
-    Rule("filtered_draft", _k * q / total(_k * q), _RATIO, _RESIDUAL, (KEPT,), _kept),
-    Rule("equality", q, p / _m, p * (1 - q / _m) / (1 - total(p * q / _m)), (SIZE,), _sizes),
+    Rule("filtered_draft", _k * q / total(_k * q), _RATIO, _RESIDUAL, (KEPT,), _kept, _cut),
+    Rule(
+        "equality",
+        q,
+        p / _m,
+        p * (1 - q / _m) / (1 - total(p * q / _m)),
+        (SIZE,),
+        _sizes,
+        correctable=total(p * q / _m) < 1,
+    ),
     Rule("half_precision", q, _h, _RESIDUAL, (HALF,), _half),
     Rule("accept_all", q, sp.S.One, _RESIDUAL),
     Rule("target_argmax", q, _f, _f, (FAVOURITE,), _favourite("p")),
@@ -155,6 +181,7 @@ def output_law(pair: Pair, rule: Rule, *, keep: int = 2) -> Table:
     """
     if keep < 1:
         raise ValueError(f"keep={keep}: must be at least 1")
+    pair = rule.rows(pair, keep)
     given_columns = {TARGET.name: pair.p, DRAFT.name: pair.q, **rule.extra(pair, keep)}
     return tabulate(f"{TOPIC}.output_law", rule.columns(pair), pair.labels, given_columns, function=_FUNCTION)
 

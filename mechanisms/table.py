@@ -190,7 +190,7 @@ def _column(
 ) -> list[Any]:
     if not any(wanted):
         return [None] * len(wanted)
-    compiled = compile_rows(expression)
+    compiled = compile_rows(expression, exact)
     reduced: dict[str, Any] = {}
     for i, (kind, names, function) in enumerate(compiled.reducers):
         terms = [function(*row) for row in zip(*(_cast(sums[n], exact) for n in names), strict=True)]

@@ -1,7 +1,7 @@
 """The number that a line of LaTeX denotes, for the few commands that substituted formulas contain.
 
 Arithmetic is exact (Fraction) until a root or logarithm; infinity and undefined parts behave as a reader takes them:
-0 · undefined = 0, 0 · ln(0/q) = 0, p · ln(p/0) = ∞.
+x/0 is undefined except in p · ln(p/0) = ∞, 0 · undefined = 0, 0 · ln(0/q) = 0.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ def times(a: Number, b: Number) -> Number:
 def over(a: Number, b: Number) -> Number:
     if a is None or b is None:
         return None
-    if b == 0:
-        return None if a == 0 else math.inf
-    return a / b
+    return None if b == 0 else a / b
 
 
 def logarithm(x: Number) -> Number:
@@ -119,8 +117,9 @@ class _Parser:
         if self.take(r"\sqrt"):
             inside = self.group()
             return None if inside is None else math.sqrt(inside)
-        if self.take(r"\ln"):
-            return logarithm(self.power())
+        if self.take(r"\ln", r"\frac"):
+            top, bottom = self.group(), self.group()
+            return math.inf if bottom == 0 and top else logarithm(over(top, bottom))
         return self.enclosed()
 
     def enclosed(self) -> Number:

@@ -199,7 +199,7 @@ def test_two_draft_length_rejects_no_rate(rate: Fraction) -> None:
 
 @pytest.mark.parametrize(("alpha", "published"), [("0.6", "1.96"), ("0.8", "2.44"), ("0.9", "2.71")])
 def test_tokens_per_round_equals_leviathan(alpha: str, published: str) -> None:
-    """Expected tokens with two drafts are the speeds at no draft cost in Table 1 of Leviathan et al. 2022, and Eq. 1."""
+    """Expected tokens with two drafts are the speeds at no draft cost in Leviathan et al. 2022, Table 1."""
     rate = Fraction(alpha)
     assert two_draft_length(rate).value(0, "tokens_per_round") == Fraction(published) == (1 - rate**3) / (1 - rate)
 

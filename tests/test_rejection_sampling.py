@@ -1,4 +1,4 @@
-"""Counting draws: scipy's chi-square test, the closed form of Wilson's interval, seeds, and a control that must fail."""
+"""Counting draws: scipy's chi-square test, the closed form of Wilson's interval, seeds, a control that must fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mechanisms.rejection_rules import RULE_IDS, output_law, rule, verdict
 from mechanisms.rejection_sampling import Check, check, draw_chunks, wilson
 
 PAIR = PRESETS["argmax_agrees_tv_large"]
-# The exact rule fails at 1e-6 with chance 1e-6 a seed: 2e-5 that any of 20 fails (seeds are fixed, so it is once for all).
+# A true hypothesis fails at 1e-6 with chance 1e-6 a seed: 2e-5 for 20 seeds, once for all as the seeds are fixed.
 ALARM = 1e-6
 
 
@@ -36,7 +36,7 @@ def test_statistic_equals_scipy(preset: str) -> None:
 
 
 def test_rows_without_mass_do_not_count() -> None:
-    """A token that p forbids and that is not emitted takes no part in the test: one degree of freedom for two tokens."""
+    """A token that p forbids and that is not emitted takes no part in the test: two tokens, one degree of freedom."""
     done = check(PRESETS["disjoint"], rule("exact"), 2000, seed=3)
     wanted = stats.chisquare([done.rows[1].count, done.rows[2].count], [1200, 800])
     assert (done.degrees, done.rows[0].count, done.accepted) == (1, 0, 0)
@@ -89,12 +89,11 @@ def test_exact_rule_passes_and_the_control_fails(seed: int) -> None:
     assert control.chi_square > 1000
 
 
-def total(
-    pair: Pair, chunk: int, monkeypatch: pytest.MonkeyPatch, draws: int, seed: int
-) -> tuple[np.ndarray, list[int]]:
+def drawn(chunk: int, draws: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[np.ndarray, list[int]]:
+    """Counts of all chunks together, and the size of each."""
     with monkeypatch.context() as patch:
         patch.setattr(sampling, "CHUNK", chunk)
-        parts = list(draw_chunks(pair, rule("exact"), draws, rng=np.random.default_rng(seed)))
+        parts = list(draw_chunks(PAIR, rule("exact"), draws, rng=np.random.default_rng(seed)))
     return sum((part for part, _ in parts), np.zeros(3, dtype=np.int64)), [int(part.sum()) for part, _ in parts]
 
 
@@ -102,7 +101,7 @@ def test_chunks_do_not_change_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws in chunks of any size add up to their number and fit p at 1e-6 each (3e-6); a last part may be short."""
     p = np.array([float(x) for x in PAIR.p])
     for chunk, sizes in ((700, [700] * 14 + [200]), (5000, [5000, 5000]), (10**6, [10_000])):
-        counts, found = total(PAIR, chunk, monkeypatch, 10_000, 5)
+        counts, found = drawn(chunk, 10_000, 5, monkeypatch)
         assert found == sizes
         assert stats.chisquare(counts, p * 10_000).pvalue > ALARM
 
@@ -144,15 +143,25 @@ def test_bad_numbers_of_draws_are_errors(draws: int) -> None:
 
 
 def test_rejection_without_residual_is_an_error() -> None:
-    """Half precision turns equal tiny probabilities into 0/0, which rejects although nothing is left to correct with."""
+    """Half precision turns equal tiny probabilities into 0/0, which rejects where nothing is left to correct with."""
     tiny = Fraction(1, 10**8)
     pair = Pair(("A", "B"), (tiny, 1 - tiny), (tiny, 1 - tiny))
     with pytest.raises(ValueError, match="half_precision"):
         list(draw_chunks(pair, rule("half_precision"), 7, rng=FirstToken(np.random.PCG64(0))))
 
 
+def test_uniforms_of_zero_never_reach_a_token_without_mass() -> None:
+    """At u = 0 a token without mass is not drawn and an acceptance of 0 does not accept."""
+    ((counts, accepted),) = draw_chunks(PRESETS["disjoint"], rule("exact"), 7, rng=FirstToken(np.random.PCG64(0)))
+    assert (counts.tolist(), accepted) == ([0, 7, 0], 0)
+    pair = PRESETS["disjoint"]
+    back = Pair(pair.tokens, pair.q, pair.p)  # now the first token has no mass in the draft
+    ((counts, accepted),) = draw_chunks(back, rule("accept_all"), 7, rng=FirstToken(np.random.PCG64(0)))
+    assert (counts.tolist(), accepted) == ([0, 7, 0], 7)
+
+
 class FirstToken(np.random.Generator):
-    """Uniforms that are all 0: the first token is drafted."""
+    """Uniforms that are all 0."""
 
     def random(self, size: int) -> np.ndarray:  # type: ignore[override]
         return np.zeros(size)
@@ -169,8 +178,7 @@ def test_tables_repeat_the_check() -> None:
     terms = [as_fraction(c) for c in table.column("chi_square_term") if c is not None]
     assert float(sum(terms)) == pytest.approx(done.chi_square, rel=1e-12)
     assert float(fit.value(0, "chi_square")) == pytest.approx(done.chi_square, rel=1e-12)  # type: ignore[arg-type]
-    assert fit.value(0, "degrees_of_freedom") == 2 and fit.value(0, "accepted_per_proposed") == Fraction(
-        done.accepted, 1000
-    )
+    assert fit.value(0, "degrees_of_freedom") == 2
+    assert fit.value(0, "accepted_per_proposed") == Fraction(done.accepted, 1000)
     missing: Check = replace(done, p_value=None)
     assert fit_table(missing).value(0, "p_value") is None

@@ -44,7 +44,7 @@ def grid(n: int) -> list[Fraction]:
 
 
 def integrate(pairs: list[Pair]) -> Counter[tuple[tuple[int, ...], bool]]:
-    """Exact law of (output, bonus) of `verify_round`, as each decision changes only at multiples of the grids' steps."""
+    """Exact law of (output, bonus) of `verify_round`: each decision changes only at multiples of its grid's step."""
     drafts = [grid(math.lcm(*(x.denominator for x in pair.q))) for pair in pairs]
     chances = [[a / b for a, b in zip(pair.p, pair.q, strict=True) if b] for pair in pairs]
     verdicts = [grid(math.lcm(*(c.denominator for c in row))) for row in chances]
@@ -117,7 +117,7 @@ def transformers_round(
 
 @pytest.mark.parametrize("seed", range(30), ids=lambda s: f"seed{s}")
 def test_round_equals_transformers(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """With the same drafts and uniforms transformers emits our tokens (53-bit uniforms: a rounded tie has chance 1e-15)."""
+    """With the same drafts and uniforms transformers emits our tokens; a tie within rounding has a chance of 1e-15."""
     rng = np.random.default_rng(seed)
     length, tokens = int(rng.integers(1, 5)), int(rng.integers(2, 8))
     pairs = []
@@ -157,8 +157,9 @@ ZERO, ONE_THIRD = Fraction(0), Fraction(1, 3)
 
 @pytest.mark.parametrize(
     ("drafts", "verdicts", "fix", "bonus"),
-    [((Fraction(1),), (ZERO,), ZERO, ZERO), ((ZERO,), (Fraction(-1, 9),), ZERO, ZERO), ((ZERO,), (ZERO,), Fraction(1), ZERO),
-     ((ZERO,), (ZERO,), ZERO, Fraction(1)), ((ZERO, ZERO), (ZERO,), ZERO, ZERO), ((ZERO,), (), ZERO, ZERO)],
+    [((Fraction(1),), (ZERO,), ZERO, ZERO), ((ZERO,), (Fraction(-1, 9),), ZERO, ZERO),
+     ((ZERO,), (ZERO,), Fraction(1), ZERO), ((ZERO,), (ZERO,), ZERO, Fraction(1)),
+     ((ZERO, ZERO), (ZERO,), ZERO, ZERO), ((ZERO,), (), ZERO, ZERO)],
     ids=["draft-one", "verdict-negative", "correction-one", "bonus-one", "two-drafts-one-pair", "no-verdict"],
 )  # fmt: skip
 def test_bad_uniforms_are_errors(
