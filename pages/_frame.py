@@ -4,53 +4,61 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
 
 import streamlit as st
 
 from lessons import store
-from pages import _html, _parts, _payload, _state
+from pages import _html, _payload, _state
+from pages._parts import Block
+from pages._parts import shell as shell_part
 from pages._words import language, t
 
-Slot = Callable[[str], None]  # gets the slot's caption or help as HTML
+Slot = Callable[[Block, str], None]  # adds parts to the block; gets the slot's caption or help as HTML
 PAGES = ("home", "rejection_ledger", "sources")
+OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's frame
 
 
 def chapter(topic: str, slots: Mapping[str, Slot], controls: tuple[_state.Control, ...] = ()) -> None:
-    """Draw a chapter: notices about the link, contents, prose, and each instrument in a fragment of its own."""
+    """Draw a chapter: notices about the link, then the lesson block by block, each in a fragment of its own."""
     notices = _state.begin(topic, controls) if controls else []
-    for notice in notices:
-        name, given, used = (html.escape(x) for x in (notice.name, notice.given, notice.used))
-        text = t("state.corrected", name=name, given=given, used=used or t("state.default"))
-        markup(f'<p class="wiki-notice" role="status">{text}</p>', key=f"notice-{topic}-{notice.name}")
+    if notices:
+        top = Block(f"notices-{topic}")
+        for notice in notices:
+            name, given, used = (html.escape(x) for x in (notice.name, notice.given, notice.used))
+            text = t("state.corrected", name=name, given=given, used=used or t("state.default"))
+            top.prose(f'<p class="wiki-notice" role="status">{text}</p>', key=f"notice-{topic}-{notice.name}")
+        top.mount()
     sections = _html.lesson(topic, language())
     for i, section in enumerate(sections):
-        for n, (is_prose, parts) in enumerate(groupby(section.parts, key=lambda p: isinstance(p, str))):
-            if is_prose:
-                text = "".join(parts)
-                _prose(text + (_contents(sections, bool(controls)) if i == n == 0 else ""), topic, section.label, n)
+        extra = _contents(sections, bool(controls)) if i == 0 else ""
+        _draw(topic, section, slots, extra)
+
+
+def _draw(topic: str, section: _html.Section, slots: Mapping[str, Slot], extra: str) -> None:
+    """One block as one component: prose and instruments in the order of the lesson."""
+
+    def draw() -> None:
+        block = Block(_state.block_key(topic, section.label))
+        for n, part in enumerate(section.parts):
+            block.frame(isinstance(part, _html.Place) and part.name not in OPEN)
+            if isinstance(part, _html.Place):
+                _fill(block, part, slots)
             else:
-                _panel(topic, section.label, list(parts), slots)
+                text = part + (extra if n == 0 else "")
+                block.prose(text, key=f"prose-{topic}-{section.label}-{n}", anchor=section.label if n == 0 else "")
+        block.mount()
+
+    st.fragment(draw, key=_state.block_key(topic, section.label))()
 
 
-def markup(text: str, *, key: str) -> None:
-    """HTML of the page's own making. A component, because `st.html` strips formulas."""
-    _parts.part("prose", {"html": f'<div class="wiki-prose">{text}</div>'}, key=key)
-
-
-def data_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, key: str) -> None:
-    """A small table of words; the first cell of a row is its header. All texts are HTML."""
-    top = "".join(f'<th scope="col">{x}</th>' for x in head)
-    body = "".join(
-        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{x}</td>" for x in rest)}</tr>' for first, *rest in rows
-    )
-    title = f'<caption class="wiki-hidden">{caption}</caption>'
-    markup(f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>", key=key)
-
-
-def _prose(text: str, topic: str, label: str, n: int) -> None:
-    anchor = f' id="{label}" tabindex="-1"' if n == 0 else ""
-    _parts.part("prose", {"html": f'<div class="wiki-prose"{anchor}>{text}</div>'}, key=f"prose-{topic}-{label}-{n}")
+def _fill(block: Block, place: _html.Place, slots: Mapping[str, Slot]) -> None:
+    if place.id in slots:
+        slots[place.id](block, place.words)
+    elif place.name == "quiz":
+        summary = f"<summary>{t('words.answer')}</summary>"
+        block.prose(f'<details class="wiki-answer">{summary}{place.words}</details>', key=place.id)
+    else:
+        block.prose(f'<div class="wiki-aside">{place.words}</div>', key=place.id)
 
 
 def _contents(sections: tuple[_html.Section, ...], linked: bool) -> str:
@@ -60,31 +68,14 @@ def _contents(sections: tuple[_html.Section, ...], linked: bool) -> str:
     return contents + (link if linked else "")
 
 
-OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's frame
-
-
-def _panel(topic: str, label: str, places: list[_html.Place], slots: Mapping[str, Slot]) -> None:
-    def draw() -> None:
-        if all(place.name in OPEN for place in places):
-            for place in places:
-                _fill(place, slots)
-            return
-        with st.container(key=_state.panel_key(topic, label)):
-            for place in places:
-                _fill(place, slots)
-
-    st.fragment(draw, key=_state.panel_key(topic, label))()
-
-
-def _fill(place: _html.Place, slots: Mapping[str, Slot]) -> None:
-    if place.id in slots:
-        slots[place.id](place.words)
-    elif place.name == "quiz":
-        markup(
-            f'<details class="wiki-answer"><summary>{t("words.answer")}</summary>{place.words}</details>', key=place.id
-        )
-    else:
-        markup(f'<div class="wiki-aside">{place.words}</div>', key=place.id)
+def data_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A small table of words as HTML; the first cell of a row is its header. All texts are HTML."""
+    top = "".join(f'<th scope="col">{x}</th>' for x in head)
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{x}</td>" for x in rest)}</tr>' for first, *rest in rows
+    )
+    title = f'<caption class="wiki-hidden">{caption}</caption>'
+    return f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def shell(lang: str, pages: Mapping[str, object]) -> None:
@@ -101,4 +92,4 @@ def shell(lang: str, pages: Mapping[str, object]) -> None:
     target = st.session_state.pop("_hash", "")
     data = {"lang": store.HTML_TAGS[lang], "pages": list(pages), "description": t("site.description"), "scroll": target}
     data["words"] = _payload.words(lang)
-    _parts.part("shell", data, key="wiki_shell", go=go)
+    shell_part(data, go)

@@ -1,4 +1,7 @@
-"""The components, Python side. Each is a one-line stub: its code is in /assets, sent once and not with every run."""
+"""The components, Python side. A block of a lesson is one component of many parts: each mounted component costs the
+server and the browser about as much as all that it holds, so a chapter mounts a dozen and not eighty. The code of the
+parts is in /assets, sent once and not with every run.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,6 @@ from typing import Any
 
 import streamlit as st
 
-NAMES = (
-    "shell",
-    "prose",
-    "table",
-    "range",
-    "choice",
-    "action",
-    "plot",
-    "player",
-    "strips",
-    "predict",
-    "editor",
-    "paste",
-)
 Handler = Callable[[Any], None]
 
 
@@ -33,22 +22,56 @@ def _component(name: str) -> Callable[..., Any]:
     )
 
 
-_COMPONENTS = {name: _component(name) for name in NAMES}
+_SHELL, _BLOCK = _component("shell"), _component("block")
 
 
-def part(name: str, data: Mapping[str, Any], *, key: str, **events: Handler) -> None:
-    """Draw one component. `events`: what the browser may send, name -> handler of the value.
+class Block:
+    """Collects the parts of one block of a lesson and mounts them together.
 
     A value from a browser is not to be trusted: each handler checks it and ignores what it does not know.
     """
-    callbacks = {f"on_{event}_change": _deliver(key, event, handler) for event, handler in events.items()}
-    _COMPONENTS[name](key=key, data=dict(data), **callbacks)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self._parts: list[dict[str, Any]] = []
+        self._handlers: dict[tuple[str, str], Handler] = {}
+        self._framed = False
+
+    def part(self, name: str, data: Mapping[str, Any], *, key: str, **events: Handler) -> None:
+        """Add a part. key: unique on the page; events: what the browser may send, name -> handler of the value."""
+        self._parts.append({"name": name, "key": key, "framed": self._framed, "data": dict(data)})
+        self._handlers |= {(key, event): handler for event, handler in events.items()}
+
+    def prose(self, text: str, *, key: str, anchor: str = "") -> None:
+        """Add HTML of the page's own making. Not `st.html`, which strips formulas."""
+        self.part("prose", {"html": text, "anchor": anchor}, key=key)
+
+    def frame(self, on: bool) -> None:
+        """Whether the parts that follow stand inside an instrument's frame."""
+        self._framed = on
+
+    def status(self) -> Any:
+        """A place above the block for a progress bar; ask for it in every run, so that the block keeps its place."""
+        return st.empty()
+
+    def mount(self) -> None:
+        _BLOCK(key=self.key, data={"parts": self._parts}, on_event_change=self._deliver)
+
+    def _deliver(self) -> None:
+        event = st.session_state[self.key].get("event")
+        if not isinstance(event, Mapping):
+            return
+        handler = self._handlers.get((str(event.get("key")), str(event.get("name"))))
+        if handler is not None and event.get("value") is not None:
+            handler(event["value"])
 
 
-def _deliver(key: str, event: str, handler: Handler) -> Callable[[], None]:
-    def call() -> None:
-        value = st.session_state[key].get(event)
-        if value is not None:
-            handler(value)
+def shell(data: Mapping[str, Any], go: Handler) -> None:
+    """Mount the part that belongs to the page and to no lesson."""
 
-    return call
+    def deliver() -> None:
+        event = st.session_state["wiki_shell"].get("go")
+        if event is not None:
+            go(event)
+
+    _SHELL(key="wiki_shell", data=dict(data), on_go_change=deliver)

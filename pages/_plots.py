@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pages import _assets, _parts
+from pages import _assets
+from pages._parts import Block
 from pages._words import t
 
 Trace = dict[str, Any]
@@ -17,10 +18,10 @@ def bar(column: str, group: str, role: str, label: str, base: str = "", **more: 
     return {"column": column, "group": group, "role": role, "label": label, "base": base, **more}
 
 
-def plot(table: str, traces: Sequence[Trace], *, note: str, alt: str, key: str) -> None:
+def plot(block: Block, table: str, traces: Sequence[Trace], *, note: str, alt: str, key: str) -> None:
     """note: how to read it, as HTML; alt: what a screen reader says."""
     data = {
         "table": table, "traces": list(traces), "note": note, "alt": alt, "library": _assets.PLOTLY_URL,
         "axis": t("words.probability"),
     }  # fmt: skip
-    _parts.part("plot", data, key=key)
+    block.part("plot", data, key=key)

@@ -10,7 +10,8 @@ import streamlit as st
 from mechanisms.quantity import as_fraction
 from mechanisms.rejection_ledger import ledger, summary
 from mechanisms.rejection_presets import PRESETS
-from pages import _html, _parts
+from pages import _html
+from pages._parts import Block
 from pages._rejection_pair import TOPIC, get, position, put
 from pages._words import language, t
 
@@ -25,12 +26,12 @@ def unlocked() -> bool:
     return st.query_params.get("unlock") == "1"
 
 
-def _draw(name: str, data: dict[str, Any], commit: Any, nothing: Any) -> None:
+def _draw(block: Block, name: str, data: dict[str, Any], commit: Any, nothing: Any) -> None:
     data["words"] = {w: t(f"predict.{w}") for w in WORDS}
-    _parts.part("predict", data, key=f"{TOPIC}.{name}", commit=commit, again=lambda _: put(**{name: nothing}))
+    block.part("predict", data, key=f"{TOPIC}.{name}", commit=commit, again=lambda _: put(**{name: nothing}))
 
 
-def strings(words: str) -> None:
+def strings(block: Block, words: str) -> None:
     """Does a different string mean a different law?"""
     guess = get("guess1") or None
     opened = guess is not None or unlocked()
@@ -40,7 +41,7 @@ def strings(words: str) -> None:
             option["verdict"] = "right" if option["id"] == RIGHT else "wrong" if option["id"] == guess else None
     feedback = t(f"{TOPIC}.guess1_{guess or RIGHT}_feedback") if opened else None
     data = {"question": words, "options": options, "guess": guess, "feedback": feedback}
-    _draw("guess1", data, lambda v: put(guess1=v) if v in REASONS else None, "")
+    _draw(block, "guess1", data, lambda v: put(guess1=v) if v in REASONS else None, "")
 
 
 def mistake(guess: int) -> str:
@@ -57,7 +58,7 @@ def mistake(guess: int) -> str:
     return "agreement" if guess <= 10 else "low" if guess < right else "high"
 
 
-def favourite(words: str) -> None:
+def favourite(block: Block, words: str) -> None:
     """Same favourite token: how often is a draft rejected?"""
     guess = get("guess2") if get("guess2") >= 0 else None
     feedback = None
@@ -71,4 +72,4 @@ def favourite(words: str) -> None:
         yours = "" if guess is None else f"<p><b>{t('predict.yours', guess=f'{guess} %')}</b></p>"
         feedback = yours + t(f"{TOPIC}.guess2_{key}", **numbers) + t(f"{TOPIC}.guess2_why", **numbers)
     data = {"question": words, "texts": [f"{i} %" for i in range(101)], "guess": guess, "feedback": feedback}
-    _draw("guess2", data, lambda v: put(guess2=position(v, 100)), -1)
+    _draw(block, "guess2", data, lambda v: put(guess2=position(v, 100)), -1)

@@ -12,7 +12,8 @@ from mechanisms import rejection_lists
 from mechanisms.distribution import InvalidInput, Pair
 from mechanisms.rejection_ledger import ledger, totals
 from mechanisms.table import Table
-from pages import _frame, _parts, _payload
+from pages import _payload
+from pages._parts import Block
 from pages._plots import bar, plot
 from pages._rejection_pair import TOPIC, base_pair, frames, problem_data
 from pages._words import language, t
@@ -32,24 +33,24 @@ def numbers(pair: Pair) -> tuple[Table, _payload.Printed, Table, _payload.Printe
     return ledgers[0], _payload.printed(ledgers), sums[0], _payload.printed(sums)
 
 
-def ledger_table(words: str) -> None:
+def ledger_table(block: Block, words: str) -> None:
     first, cells, *_ = numbers(base_pair())
     data = _payload.table(
         first, id=f"{TOPIC}.ledger", lang=language(), caption=words, roles=ROLES, topic=f"{TOPIC}.blend", frames=cells
     )
-    _parts.part("table", data, key=f"{TOPIC}.ledger")
+    block.part("table", data, key=f"{TOPIC}.ledger")
 
 
-def summary_strip(words: str) -> None:
+def summary_strip(block: Block, words: str) -> None:
     *_, first, cells = numbers(base_pair())
     data = _payload.table(
         first, id=f"{TOPIC}.summary", lang=language(), topic=f"{TOPIC}.blend", over=f"{TOPIC}.ledger", layout="strip",
         caption=words, frames=cells,
     )  # fmt: skip
-    _parts.part("table", data, key=f"{TOPIC}.summary")
+    block.part("table", data, key=f"{TOPIC}.summary")
 
 
-def masses_plot(words: str) -> None:
+def masses_plot(block: Block, words: str) -> None:
     traces = [
         bar("direct_mass", "q", "accepted", t(f"{TOPIC}.bar_accepted")),
         bar("rejected_mass", "q", "rejected", t(f"{TOPIC}.bar_rejected"), "direct_mass"),
@@ -58,10 +59,11 @@ def masses_plot(words: str) -> None:
         bar("draft_probability", "q", "draft", t(f"{TOPIC}.bar_draft"), outline=True),
         bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target"), outline=True),
     ]
-    plot(f"{TOPIC}.ledger", traces, note=words, alt=t(f"{TOPIC}.masses_alt"), key=f"{TOPIC}.masses")
+    plot(block, f"{TOPIC}.ledger", traces, note=words, alt=t(f"{TOPIC}.masses_alt"), key=f"{TOPIC}.masses")
 
 
-_LISTS = f"{TOPIC}._lists"  # the last usable summary, and problems of the last attempt
+_LISTS = f"{TOPIC}._lists"  # the last usable summary, the problems of the last attempt, and the number of attempts
+_NOTHING = (None, (), 0)
 
 
 def _paste(event: Any) -> None:
@@ -71,30 +73,28 @@ def _paste(event: Any) -> None:
     texts = [str(event.get(n) or "") for n in ("p", "q")]
     if isinstance(counts, Mapping):  # lists so long that the browser sent only their lengths
         texts = ["0 " * min(int(counts.get(n) or 0), 10_000_000) for n in ("p", "q")]
-    good, _ = st.session_state.get(_LISTS, (None, ()))
+    good, _, tries = st.session_state.get(_LISTS, _NOTHING)
     try:
-        with st.spinner(t("words.working")):
-            good = rejection_lists.list_summary(
-                *rejection_lists.read_lists(*texts, normalise=event.get("normalise") is True)
-            )
-        st.session_state[_LISTS] = (good, ())
+        lists = rejection_lists.read_lists(*texts, normalise=event.get("normalise") is True)
+        st.session_state[_LISTS] = (rejection_lists.list_summary(*lists), (), tries + 1)
     except InvalidInput as error:
-        st.session_state[_LISTS] = (good, error.problems)
+        st.session_state[_LISTS] = (good, error.problems, tries + 1)
 
 
-def paste_lists(words: str) -> None:
-    good, problems = st.session_state.get(_LISTS, (None, ()))
+def paste_lists(block: Block, words: str) -> None:
+    """Two long lists in a folded box; the last usable totals stay below it."""
+    good, problems, tries = st.session_state.get(_LISTS, _NOTHING)
+    labels = {w: t(f"editor.{w}") for w in ("p", "q", "summarise")}
     data = {
         "problems": problem_data(problems, rejection_lists.MAX_LIST), "most": rejection_lists.MAX_LIST,
-        "words": {w: t(f"editor.{w}") for w in ("p", "q", "summarise")} | {"normalise": t("editor.normalise_both")},
+        "title": t(f"{TOPIC}.long_lists"), "help": words, "tries": tries, "open": good is not None or bool(problems),
+        "words": {**labels, "normalise": t("editor.normalise_both"), "working": t("words.working")},
     }  # fmt: skip
-    with st.expander(t(f"{TOPIC}.long_lists")):
-        _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.paste_help")
-        _parts.part("paste", data, key=f"{TOPIC}.paste", paste=_paste)
-        if good is not None:
-            strip = _payload.table(
-                good, id=f"{TOPIC}.list_summary", lang=language(), layout="strip",
-                caption=t(f"{TOPIC}.list_totals", count=f"{good.long:,}"),
-            )  # fmt: skip
-            _frame.markup(f'<p class="wiki-help">{strip["caption"]}</p>', key=f"{TOPIC}.list_head")
-            _parts.part("table", strip, key=f"{TOPIC}.list_summary")
+    block.part("paste", data, key=f"{TOPIC}.paste", paste=_paste)
+    if good is not None:
+        strip = _payload.table(
+            good, id=f"{TOPIC}.list_summary", lang=language(), layout="strip",
+            caption=t(f"{TOPIC}.list_totals", count=f"{good.long:,}"),
+        )  # fmt: skip
+        block.prose(f'<p class="wiki-help">{strip["caption"]}</p>', key=f"{TOPIC}.list_head")
+        block.part("table", strip, key=f"{TOPIC}.list_summary")

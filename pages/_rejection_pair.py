@@ -15,7 +15,8 @@ from mechanisms.distribution import InvalidInput, Pair, Problem
 from mechanisms.quantity import short_text
 from mechanisms.rejection_ledger import blends
 from mechanisms.rejection_presets import PRESETS
-from pages import _parts, _state
+from pages import _state
+from pages._parts import Block
 from pages._words import t
 
 TOPIC = "rejection_ledger"
@@ -28,7 +29,11 @@ DRAWS = ("1000", "10000", "100000", "1000000", "10000000")
 def _write_own(pair: Pair | None) -> str:
     if pair is None:
         return ""
-    columns = ([quote(x, safe="").replace("~", "%7E") for x in pair.tokens], map(short_text, pair.p), map(short_text, pair.q))
+    columns = (
+        [quote(x, safe="").replace("~", "%7E") for x in pair.tokens],
+        map(short_text, pair.p),
+        map(short_text, pair.q),
+    )
     return "~".join(",".join(c) for c in columns)
 
 
@@ -93,7 +98,7 @@ def tick_texts() -> list[str]:
     return [f"{i / TICKS:.2f}" for i in range(TICKS)]
 
 
-def preset_choice(words: str) -> None:
+def preset_choice(block: Block, words: str) -> None:
     def pick(value: Any) -> None:
         if value in PRESETS:
             st.session_state.pop(_DRAFT, None)
@@ -107,15 +112,15 @@ def preset_choice(words: str) -> None:
     ]
     chosen = get("pair") if get("own") is None else OWN
     data = {"label": words, "options": options, "value": chosen, "topic": f"{TOPIC}.pair"}
-    _parts.part("choice", data, key=f"{TOPIC}.pair", value=pick)
+    block.part("choice", data, key=f"{TOPIC}.pair", value=pick)
 
 
-def blend_range(words: str) -> None:
+def blend_range(block: Block, words: str) -> None:
     data = {
         "label": t(f"{TOPIC}.blend"), "help": words, "texts": blend_texts(), "value": get("blend"),
         "topic": f"{TOPIC}.blend",
     }  # fmt: skip
-    _parts.part("range", data, key=f"{TOPIC}.blend", value=lambda v: put(blend=position(v, STEPS)))
+    block.part("range", data, key=f"{TOPIC}.blend", value=lambda v: put(blend=position(v, STEPS)))
 
 
 def position(value: Any, most: int) -> int:
@@ -175,7 +180,7 @@ def problem_data(problems: Sequence[Problem], limit: int) -> list[dict[str, Any]
     return [{"code": p.code, "column": p.column, "row": p.row, "text": problem_text(p, limit)} for p in problems]
 
 
-def editor(words: str) -> None:
+def editor(block: Block, words: str) -> None:
     pair = base_pair()
     fields = (list(pair.labels), [short_text(x) for x in pair.p], [short_text(x) for x in pair.q], ())
     names, p, q, problems = st.session_state.get(_DRAFT, fields)
@@ -185,4 +190,4 @@ def editor(words: str) -> None:
         "kept": bool(problems), "most": distribution.MAX_TOKENS,
         "words": {**labels, "caption": words},
     }  # fmt: skip
-    _parts.part("editor", data, key=f"{TOPIC}.editor", edit=_edit, normalise=_normalise)
+    block.part("editor", data, key=f"{TOPIC}.editor", edit=_edit, normalise=_normalise)

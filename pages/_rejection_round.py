@@ -6,7 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from mechanisms.rejection_round import Event, cache_table, round_events
-from pages import _parts, _payload
+from pages import _payload
+from pages._parts import Block
 from pages._rejection_pair import TOPIC, get, position, put
 from pages._words import language, t
 
@@ -15,10 +16,10 @@ NAMES = ("1", "2", "3", "4", "none")
 Json = dict[str, Any]
 
 
-def reject_choice(words: str) -> None:
+def reject_choice(block: Block, words: str) -> None:
     options = [{"id": n, "label": t(f"{TOPIC}.reject_none") if n == "none" else n} for n in NAMES]
     data = {"label": words, "options": options, "value": get("reject"), "topic": f"{TOPIC}.reject"}
-    _parts.part("choice", data, key=f"{TOPIC}.reject", value=lambda v: put(reject=v) if v in NAMES else None)
+    block.part("choice", data, key=f"{TOPIC}.reject", value=lambda v: put(reject=v) if v in NAMES else None)
 
 
 def _cell(text: str, state: str) -> Json:
@@ -66,9 +67,9 @@ def _caption(event: Event) -> str:
     )  # fmt: skip
 
 
-def player(words: str) -> None:
+def player(block: Block, words: str) -> None:
     data = {**player_data(language()), "step": get("step"), "alt": words}
-    _parts.part("player", data, key=f"{TOPIC}.round", step=lambda v: put(step=position(v, 20)))
+    block.part("player", data, key=f"{TOPIC}.round", step=lambda v: put(step=position(v, 20)))
 
 
 @lru_cache(maxsize=8)
@@ -80,5 +81,5 @@ def _cache_frames(lang: str, caption: str) -> Json:
     )  # fmt: skip
 
 
-def cache_strip(words: str) -> None:
-    _parts.part("table", _cache_frames(language(), words), key=f"{TOPIC}.cache")
+def cache_strip(block: Block, words: str) -> None:
+    block.part("table", _cache_frames(language(), words), key=f"{TOPIC}.cache")

@@ -9,7 +9,8 @@ from mechanisms.distribution import MAX_TOKENS, Pair
 from mechanisms.rejection_bias import greedy_bias
 from mechanisms.rejection_ledger import summary, two_draft_length
 from mechanisms.rejection_rules import RULE_IDS, output_law, rule, verdict
-from pages import _frame, _parts, _payload
+from pages import _payload
+from pages._parts import Block
 from pages._plots import bar, plot
 from pages._rejection_pair import TOPIC, get, pair_now, position, put
 from pages._words import language, t
@@ -28,13 +29,13 @@ FIRST = (
 )  # the outcome before its parts
 
 
-def rule_choice(words: str) -> None:
+def rule_choice(block: Block, words: str) -> None:
     options = [{"id": r, "label": t(f"{TOPIC}.rule_{r}"), "note": t(f"{TOPIC}.rule_{r}_note")} for r in RULE_IDS[1:]]
     data = {"label": words, "options": options, "value": get("rule"), "topic": f"{TOPIC}.rule"}
-    _parts.part("choice", data, key=f"{TOPIC}.rule", value=lambda v: put(rule=v) if v in RULE_IDS[1:] else None)
+    block.part("choice", data, key=f"{TOPIC}.rule", value=lambda v: put(rule=v) if v in RULE_IDS[1:] else None)
 
 
-def keep_range(words: str) -> None:
+def keep_range(block: Block, words: str) -> None:
     """How many tokens the filter keeps; only the rule that filters has this control."""
     if get("rule") != "filtered_draft":
         return
@@ -46,7 +47,7 @@ def keep_range(words: str) -> None:
         "value": get("keep") - 1,
         "topic": f"{TOPIC}.keep",
     }
-    _parts.part("range", data, key=f"{TOPIC}.keep", value=lambda v: put(keep=1 + position(v, MAX_TOKENS - 1)))
+    block.part("range", data, key=f"{TOPIC}.keep", value=lambda v: put(keep=1 + position(v, MAX_TOKENS - 1)))
 
 
 @lru_cache(maxsize=256)
@@ -66,41 +67,41 @@ def _current(words: str = "") -> tuple[dict[str, Any], dict[str, Any], str]:
     return _tables(pair_now(), get("rule"), get("keep"), language(), words)
 
 
-def law_table(words: str) -> None:
-    _parts.part("table", _current(words)[0], key=f"{TOPIC}.law")
+def law_table(block: Block, words: str) -> None:
+    block.part("table", _current(words)[0], key=f"{TOPIC}.law")
 
 
-def verdict_strip(words: str) -> None:
+def verdict_strip(block: Block, words: str) -> None:
     _, strip, outcome = _current()
-    _parts.part("table", strip, key=f"{TOPIC}.verdict")
+    block.part("table", strip, key=f"{TOPIC}.verdict")
     exact = outcome == "exact" and get("rule") == "equality"
     key = "verdict_equality" if exact else f"verdict_{outcome}"
-    _frame.markup(
+    block.prose(
         f'<p class="wiki-verdict" data-verdict="{outcome}">{t(f"{TOPIC}.{key}")}</p>', key=f"{TOPIC}.verdict_text"
     )
 
 
-def law_plot(words: str) -> None:
+def law_plot(block: Block, words: str) -> None:
     traces = [
         bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target")),
         bar("accepted_mass", "law", "accepted", t(f"{TOPIC}.bar_accepted")),
         bar("added_mass", "law", "corrected", t(f"{TOPIC}.bar_added"), "accepted_mass"),
         bar("output_law", "law", "output", t(f"{TOPIC}.bar_law"), outline=True),
     ]
-    plot(f"{TOPIC}.law", traces, note=words, alt=t(f"{TOPIC}.law_alt"), key=f"{TOPIC}.law_plot")
+    plot(block, f"{TOPIC}.law", traces, note=words, alt=t(f"{TOPIC}.law_alt"), key=f"{TOPIC}.law_plot")
 
 
-def bias_table(words: str) -> None:
+def bias_table(block: Block, words: str) -> None:
     """Three numbers called acceptance, for the current pair."""
     table = greedy_bias(pair_now())
     data = _payload.table(table, id=f"{TOPIC}.greedy_bias", lang=language(), layout="strip", caption=words)
-    _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.bias_help")
-    _parts.part("table", data, key=f"{TOPIC}.greedy_bias")
+    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.bias_help")
+    block.part("table", data, key=f"{TOPIC}.greedy_bias")
 
 
-def length_strip(words: str) -> None:
+def length_strip(block: Block, words: str) -> None:
     rate = summary(pair_now()).value(0, "acceptance_rate")
     table = two_draft_length(rate)
     data = _payload.table(table, id=f"{TOPIC}.length", lang=language(), layout="strip", caption=words)
-    _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.length_help")
-    _parts.part("table", data, key=f"{TOPIC}.length")
+    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.length_help")
+    block.part("table", data, key=f"{TOPIC}.length")

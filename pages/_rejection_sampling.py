@@ -9,7 +9,8 @@ import streamlit as st
 from mechanisms.rejection_counts import counts_table, fit_table
 from mechanisms.rejection_rules import output_law, rule, verdict
 from mechanisms.rejection_sampling import Check, check
-from pages import _frame, _parts, _payload
+from pages import _payload
+from pages._parts import Block
 from pages._plots import bar, plot
 from pages._rejection_pair import DRAWS, TOPIC, get, pair_now, put
 from pages._words import language, t
@@ -19,39 +20,39 @@ _MEMORY = f"{TOPIC}._checks"
 REJECT_AT = 0.001  # false alarms of the exact rule: one seed in a thousand
 
 
-def draws_choice(words: str) -> None:
+def draws_choice(block: Block, words: str) -> None:
     options = [{"id": n, "label": f"{int(n):,}"} for n in DRAWS]
     data = {"label": words, "options": options, "value": get("draws"), "topic": f"{TOPIC}.draws"}
-    _parts.part("choice", data, key=f"{TOPIC}.draws", value=lambda v: put(draws=v) if v in DRAWS else None)
+    block.part("choice", data, key=f"{TOPIC}.draws", value=lambda v: put(draws=v) if v in DRAWS else None)
 
 
-def again(words: str) -> None:
+def again(block: Block, words: str) -> None:
     """New draws are a new seed, so that a link repeats them."""
     data = {"label": t(f"{TOPIC}.draw_again", seed=get("seed"))}
-    _parts.part("action", data, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 2**31))
-    _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.again_help")
+    block.part("action", data, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 2**31))
+    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.again_help")
 
 
-def _checked(rule_id: str) -> Check:
+def _checked(place: Any, rule_id: str) -> Check:
     """The check of a rule, kept for this session: the last eight."""
     args = (pair_now(), rule_id, int(get("draws")), get("seed"), get("keep"))
     memory: dict[Any, Check] = st.session_state.setdefault(_MEMORY, {})
     if args not in memory:
         pair, _, draws, seed, keep = args
-        progress = st.progress(0.0, t("words.working")) if draws >= SHOW_PROGRESS else None
+        progress = place.progress(0.0, t("words.working")) if draws >= SHOW_PROGRESS else None
         memory[args] = check(
             pair, rule(rule_id), draws, seed=seed, keep=keep, progress=progress.progress if progress else None
         )
         if progress is not None:
-            progress.empty()
+            place.empty()
         while len(memory) > 8:
             del memory[next(iter(memory))]
     return memory[args]
 
 
-def _one(rule_id: str, heading: str) -> None:
-    found, name = _checked(rule_id), f"{TOPIC}.counts_{'exact' if rule_id == 'exact' else 'control'}"
-    _frame.markup(f"<h3>{heading}</h3>", key=f"{name}_head")
+def _one(block: Block, place: Any, rule_id: str, heading: str) -> None:
+    found, name = _checked(place, rule_id), f"{TOPIC}.counts_{'exact' if rule_id == 'exact' else 'control'}"
+    block.prose(f"<h3>{heading}</h3>", key=f"{name}_head")
     fit = _payload.table(
         fit_table(found), id=f"{name}_fit", lang=language(), layout="strip", over=name, caption=heading
     )
@@ -60,10 +61,10 @@ def _one(rule_id: str, heading: str) -> None:
         counts_table(found), id=name, lang=language(), caption=caption,
         roles={"target_probability": "target", "frequency": "output"},
     )  # fmt: skip
-    _parts.part("table", rows, key=name)
-    _parts.part("table", fit, key=f"{name}_fit")
+    block.part("table", rows, key=name)
+    block.part("table", fit, key=f"{name}_fit")
     outcome = _outcome(found)
-    _frame.markup(
+    block.prose(
         f'<p class="wiki-help" data-verdict="{outcome}">{t(f"{TOPIC}.sampling_{outcome}")}</p>', key=f"{name}_outcome"
     )
 
@@ -78,28 +79,29 @@ def _outcome(found: Check) -> str:
     return "contradicts" if found.p_value < REJECT_AT else "agrees"
 
 
-def counts(words: str) -> None:
-    _frame.markup(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.counts_help")
-    _one("exact", t(f"{TOPIC}.counts_exact"))
+def counts(block: Block, words: str) -> None:
+    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.counts_help")
+    place = block.status()
+    _one(block, place, "exact", t(f"{TOPIC}.counts_exact"))
     control = get("rule")
     name = t(f"{TOPIC}.rule_{control}")
     distance = verdict(output_law(pair_now(), rule(control), keep=get("keep"))).value(0, "distance")
     if distance is None:
-        _frame.markup(
+        block.prose(
             f'<p class="wiki-notice">{t(f"{TOPIC}.control_undefined", rule=name)}</p>', key=f"{TOPIC}.control_note"
         )
         return
-    _one(control, t(f"{TOPIC}.counts_control", rule=name))
+    _one(block, place, control, t(f"{TOPIC}.counts_control", rule=name))
     if distance == 0:
-        _frame.markup(
+        block.prose(
             f'<p class="wiki-notice">{t(f"{TOPIC}.control_is_exact", rule=name)}</p>', key=f"{TOPIC}.control_note"
         )
 
 
-def frequency_plot(words: str) -> None:
+def frequency_plot(block: Block, words: str) -> None:
     name = f"{TOPIC}.counts_exact"
     traces = [
         bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target")),
         bar("frequency", "s", "simulated", t(f"{TOPIC}.bar_frequency"), low="interval_low", high="interval_high"),
     ]
-    plot(name, traces, note=words, alt=t(f"{TOPIC}.frequency_alt"), key=f"{TOPIC}.frequency_plot")
+    plot(block, name, traces, note=words, alt=t(f"{TOPIC}.frequency_alt"), key=f"{TOPIC}.frequency_plot")

@@ -13,7 +13,7 @@ from mechanisms.distribution import Pair, inverse_cdf
 from mechanisms.quantity import decimal_text, short_text
 from mechanisms.rejection_ledger import ledger
 from mechanisms.rejection_walk import Round, verify_round
-from pages import _parts
+from pages._parts import Block
 from pages._rejection_pair import TICKS, TOPIC, get, pair_now, position, put, tick_texts
 from pages._words import language, t
 
@@ -155,7 +155,7 @@ def walk_data(pair: Pair, lang: str) -> Json:
     return {"bars": bars, "outcomes": outcomes, "ticks": tick_texts(), "none": t("rejection_ledger.no_residual_needed")}
 
 
-def uniform(name: str, words: str) -> None:
+def uniform(block: Block, name: str, words: str) -> None:
     data = {
         "label": t(f"rejection_ledger.{name}"),
         "help": words,
@@ -163,12 +163,12 @@ def uniform(name: str, words: str) -> None:
         "value": get(name),
         "topic": f"{TOPIC}.{name}",
     }
-    _parts.part("range", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: position(v, TICKS - 1)}))
+    block.part("range", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: position(v, TICKS - 1)}))
 
 
-def trial(words: str) -> None:
-    _parts.part("strips", {**trial_data(pair_now(), language()), "alt": words}, key=f"{TOPIC}.trial")
+def trial(block: Block, words: str) -> None:
+    block.part("strips", {**trial_data(pair_now(), language()), "alt": words}, key=f"{TOPIC}.trial")
 
 
-def walk(words: str) -> None:
-    _parts.part("strips", {**walk_data(pair_now(), language()), "alt": words}, key=f"{TOPIC}.walk")
+def walk(block: Block, words: str) -> None:
+    block.part("strips", {**walk_data(pair_now(), language()), "alt": words}, key=f"{TOPIC}.walk")

@@ -62,9 +62,9 @@ def integer(name: str, low: int, high: int, default: int, moves: tuple[str, ...]
     return Control(name, default, read, moves=moves)
 
 
-def panel_key(topic: str, label: str) -> str:
-    """Name of the fragment that holds a block's instruments."""
-    return f"panel-{topic}-{label}"
+def block_key(topic: str, label: str) -> str:
+    """Name of the fragment and the component of a block."""
+    return f"block-{topic}-{label}"
 
 
 def _key(topic: str, name: str) -> str:
@@ -112,7 +112,7 @@ def put(topic: str, controls: tuple[Control, ...], **values: Any) -> None:
     moved = {label for c in controls if c.name in values for label in c.moves}
     if moved:
         order = list(dict.fromkeys(label for c in controls for label in c.moves))
-        st.rerun([panel_key(topic, label) for label in order if label in moved])
+        st.rerun([block_key(topic, label) for label in order if label in moved])
 
 
 def _publish(topic: str, controls: tuple[Control, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 from functools import lru_cache
 from typing import Any
@@ -11,12 +12,13 @@ import streamlit as st
 from mechanisms import verify
 from mechanisms.rejection_ledger import ledger
 from mechanisms.rejection_presets import PRESETS
-from pages import _frame, _parts, _payload
+from pages import _frame, _payload
+from pages._parts import Block
 from pages._rejection_ledger import ROLES
 from pages._words import language, t
 
 TOPIC = "home"
-_RESULTS = "home._results"
+_RESULTS, _ASKED = "home._results", "home._asked"
 
 
 @lru_cache(maxsize=4)
@@ -25,49 +27,53 @@ def _example(lang: str, caption: str) -> dict[str, Any]:
     return _payload.table(table, id="home.example", lang=lang, caption=caption, roles=ROLES)
 
 
-def example(words: str) -> None:
-    _parts.part("table", _example(language(), words), key="home.example")
+def example(block: Block, words: str) -> None:
+    block.part("table", _example(language(), words), key="home.example")
 
 
-def kinds(words: str) -> None:
+def kinds(block: Block, words: str) -> None:
     rows = (
         (f'<span class="wiki-kind" data-kind="{k}">{t(f"kinds.{k}")}</span>', t(f"kinds_explained.{k}"))
         for k in _payload.KINDS
     )
-    _frame.data_table(words, (t("home.kinds_title"), t("home.kinds_meaning")), rows, key="home.kinds")
+    block.prose(_frame.data_table(words, (t("home.kinds_title"), t("home.kinds_meaning")), rows), key="home.kinds")
 
 
-def chapters(words: str) -> None:
+def chapters(block: Block, words: str) -> None:
     cards = "".join(
         f'<li class="wiki-card"><h3><a href="/{name}?lang={language()}">{html.escape(t(f"site.{name}"))}</a></h3>'
         f"<p>{html.escape(t(f'site.{name}_about'))}</p></li>"
         for name in _frame.PAGES[1:]
     )
-    _frame.markup(f'<ul class="wiki-cards" aria-label="{words}">{cards}</ul>', key="home.chapters")
+    block.prose(f'<ul class="wiki-cards" aria-label="{words}">{cards}</ul>', key="home.chapters")
 
 
-def _verify(_: Any) -> None:
-    bar = st.progress(0.0, t("words.working"))
-    results = []
+def _recompute(place: Any) -> tuple[verify.Result, ...]:
+    results: list[verify.Result] = []
     for result in verify.verify():
         results.append(result)
-        bar.progress(len(results) / len(verify.TABLES), result.name)
-    bar.empty()
-    st.session_state[_RESULTS] = tuple(results)
+        place.progress(len(results) / len(verify.TABLES), result.name)
+    place.empty()
+    return tuple(results)
 
 
-def verify_button(words: str) -> None:
-    _parts.part("action", {"label": t("home.verify")}, key="home.verify", go=_verify)
+def verify_button(block: Block, words: str) -> None:
+    """Recompute on request; the result stays until the next one."""
+    place = block.status()
+    if st.session_state.pop(_ASKED, False):
+        st.session_state[_RESULTS] = _recompute(place)
+    ask = functools.partial(st.session_state.__setitem__, _ASKED)
+    block.part("action", {"label": t("home.verify")}, key="home.verify", go=ask)
     results: tuple[verify.Result, ...] = st.session_state.get(_RESULTS, ())
     if not results:
-        _frame.markup(f'<p class="wiki-help">{words}</p>', key="home.verify_help")
+        block.prose(f'<p class="wiki-help">{words}</p>', key="home.verify_help")
         return
     wrong = sum(len(r.differences) for r in results)
     total = t("home.verify_done", tables=len(results), cells=sum(r.cells for r in results), mismatches=wrong)
-    _frame.markup(f'<p role="status" data-verified="true">{total}</p>', key="home.verify_total")
+    block.prose(f'<p role="status" data-verified="true">{total}</p>', key="home.verify_total")
     rows = ((r.name, str(r.cells), str(len(r.differences))) for r in results)
     head = [t(f"home.verify_{c}") for c in ("table", "cells", "wrong")]
-    _frame.data_table(t("home.verify_caption"), head, rows, key="home.verify_result")
+    block.prose(_frame.data_table(t("home.verify_caption"), head, rows), key="home.verify_result")
 
 
 SLOTS: dict[str, _frame.Slot] = {

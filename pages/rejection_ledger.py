@@ -11,7 +11,7 @@ from pages._rejection_strips import trial, uniform, walk
 
 
 def _uniform(name: str) -> _frame.Slot:
-    return lambda words: uniform(name, words)
+    return lambda block, words: uniform(block, name, words)
 
 
 SLOTS: dict[str, _frame.Slot] = {

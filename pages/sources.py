@@ -8,6 +8,7 @@ from lessons import store
 from lessons.entries import Source
 from lessons.render import render_inline
 from pages import _frame
+from pages._parts import Block
 from pages._words import language, t
 
 TOPIC = "sources"
@@ -26,9 +27,9 @@ def _entry(source: Source) -> str:
     )
 
 
-def listing(words: str) -> None:
+def listing(block: Block, words: str) -> None:
     entries = sorted(store.sources().values(), key=lambda s: (s.year, s.key))
-    _frame.markup(
+    block.prose(
         f'<ul class="wiki-sources" aria-label="{html.escape(words)}">{"".join(map(_entry, entries))}</ul>',
         key="sources.list",
     )

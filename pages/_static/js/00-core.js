@@ -30,21 +30,59 @@ window.wiki = (() => {
     },
   }
 
-  // A component is called again with each new set of data; `root.wiki` keeps what it remembers in between.
-  // Everything is sent as a trigger: a component's *state* is only reported when it differs from the last one sent, and
-  // the server may have changed the control in between.
-  const draw = (name, { data, parentElement, setTriggerValue }) => {
-    const root = parentElement.querySelector('.wiki-part')
+  // A part is called again with each new set of data; `root.wiki` keeps what it remembers in between. What it sends are
+  // triggers: a component's *state* is only reported when it differs from the last one sent, and the server may have
+  // changed the control in between.
+  const place = (root, name, data, trigger) => {
     const first = !root.wiki
     const memory = root.wiki ??= { off: [] }
-    memory.trigger = setTriggerValue
+    memory.trigger = trigger
     const text = JSON.stringify(data)
-    if (memory.text !== text) {                            // a rerun with equal data changes nothing on screen
-      memory.text = text
-      root.dataset.part = name
-      parts[name](root, data, memory, first)
+    if (memory.text === text) return                       // a rerun with equal data changes nothing on screen
+    memory.text = text
+    root.dataset.part = name
+    parts[name](root, data, memory, first)
+  }
+  const dispose = root => {
+    for (const off of root.wiki?.off ?? []) off()
+    for (const child of root.wiki?.children?.values() ?? []) dispose(child)
+    root.wiki = undefined
+  }
+  const draw = (name, { data, parentElement, setTriggerValue }) => {
+    const root = parentElement.querySelector('.wiki-part')
+    place(root, name, data, setTriggerValue)
+    return () => dispose(root)
+  }
+
+  // Bring the children of `box` to `wanted` without moving a node that stays: moving one would take its focus away.
+  const arrange = (box, wanted) => {
+    for (const node of [...box.childNodes]) if (!wanted.includes(node)) node.remove()
+    wanted.forEach((node, i) => { if (box.childNodes[i] !== node) box.insertBefore(node, box.childNodes[i] ?? null) })
+  }
+
+  // A block of a lesson: its parts in order, those of an instrument inside a frame.
+  parts.block = (root, data, memory) => {
+    const old = memory.children ?? new Map(), now = memory.children = new Map(), frames = memory.frames ??= []
+    const top = [], inside = []
+    let run = -1
+    data.parts.forEach((p, i) => {
+      const node = old.get(p.key) ?? el('div', { class: 'wiki-part', 'data-key': p.key })
+      now.set(p.key, node)
+      if (!p.framed) return top.push(node)
+      if (!data.parts[i - 1]?.framed) {
+        run += 1
+        frames[run] ??= el('div', { class: 'wiki-panel' })
+        inside[run] = []
+        top.push(frames[run])
+      }
+      inside[run].push(node)
+    })
+    for (const [key, node] of old) if (!now.has(key)) dispose(node)
+    arrange(root, top)
+    inside.forEach((nodes, i) => arrange(frames[i], nodes))
+    for (const p of data.parts) {
+      place(now.get(p.key), p.name, p.data, (name, value) => memory.trigger('event', { key: p.key, name, value }))
     }
-    return () => { for (const off of memory.off) off(); root.wiki = undefined }
   }
 
   // Listen for as long as the component stands, replacing what it listened to with its earlier data.
@@ -87,8 +125,10 @@ window.wiki = (() => {
     setTimeout(() => { button.textContent = label }, 1500)
   })
 
-  // Prose comes here and not through st.html, which strips formulas.
-  parts.prose = (root, data) => { root.innerHTML = data.html }
+  parts.prose = (root, data) => {
+    const box = el('div', { class: 'wiki-prose', id: data.anchor || null, tabindex: data.anchor ? -1 : null, html: data.html })
+    root.replaceChildren(box)
+  }
 
   // Streamlit has no attribute that tells the theme; the page's own background does.
   const theme = () => {

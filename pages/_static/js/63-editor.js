@@ -81,23 +81,33 @@
   wiki.parts.paste = (root, data, memory, first) => {
     const w = data.words
     if (first) {
-      const area = c => el('textarea', { rows: 3, id: `wiki-paste-${c}`, spellcheck: false, 'data-field': c, placeholder: '0.5, 0.25, 1/8, 1/8' })
+      const area = c => el('textarea', { rows: 3, id: `wiki-paste-${c}`, spellcheck: false, 'data-field': c, placeholder: '0.5, 0.25, 1/8, 1/8', 'aria-describedby': `wiki-paste-${c}-note` })
+      const note = c => el('div', { class: 'wiki-error', role: 'alert', id: `wiki-paste-${c}-note` })
       memory.areas = { p: area('p'), q: area('q') }
-      memory.notes = { p: el('div', { class: 'wiki-error', role: 'alert' }), q: el('div', { class: 'wiki-error', role: 'alert' }) }
+      memory.notes = { p: note('p'), q: note('q') }
+      memory.fold = el('details', { class: 'wiki-fold', open: data.open })
     }
     // A list far over the limit is only counted here: it would not fit through the connection.
     const send = more => {
       const text = { p: memory.areas.p.value, q: memory.areas.q.value }
       const counts = Object.fromEntries(Object.entries(text).map(([c, x]) => [c, (x.match(/[^\s,;，；、]+/g) ?? []).length]))
+      button.disabled = true
+      button.textContent = w.working
       memory.trigger('paste', Math.max(counts.p, counts.q) > data.most ? { counts } : { ...text, ...more })
     }
-    root.replaceChildren(el('div', { class: 'wiki-paste' },
-      ...['p', 'q'].map(c => el('div', {}, el('label', { for: `wiki-paste-${c}` }, w[c]), memory.areas[c], memory.notes[c])),
-      el('button', { type: 'button', class: 'wiki-button', onclick: () => send({}) }, w.summarise)))
+    const button = el('button', { type: 'button', class: 'wiki-button', onclick: () => send({}) }, w.summarise)
+    memory.fold.replaceChildren(el('summary', {}, data.title), el('p', { class: 'wiki-help', html: data.help }),
+      el('div', { class: 'wiki-paste' },
+        ...['p', 'q'].map(c => el('div', {}, el('label', { for: `wiki-paste-${c}` }, w[c]), memory.areas[c], memory.notes[c])), button))
+    if (!memory.fold.isConnected) root.replaceChildren(memory.fold)
     for (const c of ['p', 'q']) {
-      memory.notes[c].replaceChildren(...data.problems.filter(p => p.column === c).map(p => el('p', {}, p.text,
+      const bad = data.problems.filter(p => p.column === c)
+      if (bad.length) memory.areas[c].setAttribute('aria-invalid', 'true')
+      else memory.areas[c].removeAttribute('aria-invalid')
+      memory.notes[c].replaceChildren(...bad.map(p => el('p', {}, p.text,
         p.code === 'sum_not_one' ? el('button', { type: 'button', class: 'wiki-fix', onclick: () => send({ normalise: true }) }, w.normalise) : null)))
     }
     root.dataset.problems = data.problems.length
+    root.dataset.tries = data.tries
   }
 })()
