@@ -18,8 +18,17 @@ PAGES = ("home", "rejection_ledger", "sources")
 OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's frame
 
 
-def chapter(topic: str, slots: Mapping[str, Slot], controls: tuple[_state.Control, ...] = ()) -> None:
-    """Draw a chapter: notices about the link, then the lesson block by block, each in a fragment of its own."""
+def chapter(
+    topic: str,
+    slots: Mapping[str, Slot],
+    controls: tuple[_state.Control, ...] = (),
+    reach: Mapping[str, str] | None = None,
+) -> None:
+    """Draw a chapter: notices about the link, then the lesson block by block.
+
+    reach: block -> the last block that its controls move. A change redraws its own block and what it reaches, in one
+    run of the server; a block that is not named here moves only itself.
+    """
     notices = _state.begin(topic, controls) if controls else []
     if notices:
         top = Block(f"notices-{topic}")
@@ -29,26 +38,43 @@ def chapter(topic: str, slots: Mapping[str, Slot], controls: tuple[_state.Contro
             top.prose(f'<p class="wiki-notice" role="status">{text}</p>', key=f"notice-{topic}-{notice.name}")
         top.mount()
     sections = _html.lesson(topic, language())
-    for i, section in enumerate(sections):
-        extra = _contents(sections, bool(controls)) if i == 0 else ""
-        _draw(topic, section, slots, extra)
+    extra = {sections[0].label: _contents(sections, bool(controls))}
+    _draw(topic, sections, slots, reach or {}, extra)
 
 
-def _draw(topic: str, section: _html.Section, slots: Mapping[str, Slot], extra: str) -> None:
+def _draw(
+    topic: str,
+    sections: Sequence[_html.Section],
+    slots: Mapping[str, Slot],
+    reach: Mapping[str, str],
+    extra: Mapping[str, str],
+) -> None:
+    """Blocks in order; one that reaches further holds the blocks it moves inside its own fragment."""
+    labels = [section.label for section in sections]
+    at = 0
+    while at < len(sections):
+        last = labels.index(reach.get(labels[at], labels[at]))
+        own, moved = sections[at], sections[at + 1 : last + 1]
+
+        def draw(own: _html.Section = own, moved: Sequence[_html.Section] = moved) -> None:
+            _mount(topic, own, slots, extra.get(own.label, ""))
+            _draw(topic, moved, slots, reach, extra)
+
+        st.fragment(draw)()
+        at = last + 1
+
+
+def _mount(topic: str, section: _html.Section, slots: Mapping[str, Slot], extra: str) -> None:
     """One block as one component: prose and instruments in the order of the lesson."""
-
-    def draw() -> None:
-        block = Block(_state.block_key(topic, section.label))
-        for n, part in enumerate(section.parts):
-            block.frame(isinstance(part, _html.Place) and part.name not in OPEN)
-            if isinstance(part, _html.Place):
-                _fill(block, part, slots)
-            else:
-                text = part + (extra if n == 0 else "")
-                block.prose(text, key=f"prose-{topic}-{section.label}-{n}", anchor=section.label if n == 0 else "")
-        block.mount()
-
-    st.fragment(draw, key=_state.block_key(topic, section.label))()
+    block = Block(f"block-{topic}-{section.label}")
+    for n, part in enumerate(section.parts):
+        block.frame(isinstance(part, _html.Place) and part.name not in OPEN)
+        if isinstance(part, _html.Place):
+            _fill(block, part, slots)
+        else:
+            text = part + (extra if n == 0 else "")
+            block.prose(text, key=f"prose-{topic}-{section.label}-{n}", anchor=section.label if n == 0 else "")
+    block.mount()
 
 
 def _fill(block: Block, place: _html.Place, slots: Mapping[str, Slot]) -> None:

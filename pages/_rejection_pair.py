@@ -45,16 +45,15 @@ def _read_own(text: str) -> tuple[Pair, bool]:
     return distribution.read_pair([unquote(n) for n in names], p, q), False
 
 
-PAIR = ("ledger", "trial", "walk", "break", "sampling")  # the blocks that work on the pair
 CONTROLS = (
-    _state.choice("pair", PRESETS, "zero_in_draft", PAIR),
-    _state.Control("own", None, _read_own, _write_own, PAIR),
-    _state.integer("blend", 0, STEPS, 0, PAIR),
+    _state.choice("pair", PRESETS, "zero_in_draft"),
+    _state.Control("own", None, _read_own, _write_own),
+    _state.integer("blend", 0, STEPS, 0),
     _state.choice("reject", ("1", "2", "3", "4", "none"), "3"),
     _state.integer("step", 0, 20, 0),
     *(_state.integer(n, 0, TICKS - 1, v) for n, v in (("u1", 40), ("u2", 75), ("u3", 20), ("w1", 35), ("w2", 65))),
-    _state.choice("rule", rejection_rules.RULE_IDS[1:], "argmax_draft", PAIR[3:]),
-    _state.integer("keep", 1, distribution.MAX_TOKENS, 2, PAIR[3:]),
+    _state.choice("rule", rejection_rules.RULE_IDS[1:], "argmax_draft"),
+    _state.integer("keep", 1, distribution.MAX_TOKENS, 2),
     _state.choice("draws", DRAWS, "10000"),
     _state.integer("seed", 0, 2**31 - 1, 1),
     _state.choice("guess1", ("", "law", "bug", "nothing", "zero"), ""),

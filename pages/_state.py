@@ -17,16 +17,12 @@ VERSION = "1"
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One control: `read` turns URL text into a value and whether it had to be bent; ValueError means unusable.
-
-    Without `moves` a change redraws only the block in which the control stands.
-    """
+    """One control: `read` turns URL text into a value and whether it had to be bent; ValueError means unusable."""
 
     name: str
     default: Any
     read: Callable[[str], tuple[Any, bool]]
     write: Callable[[Any], str] = str
-    moves: tuple[str, ...] = ()  # blocks of the lesson whose instruments depend on it, in reading order
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,7 @@ class Notice:
     used: str
 
 
-def choice(name: str, options: Iterable[str], default: str, moves: tuple[str, ...] = ()) -> Control:
+def choice(name: str, options: Iterable[str], default: str) -> Control:
     allowed = tuple(options)
 
     def read(text: str) -> tuple[str, bool]:
@@ -46,10 +42,10 @@ def choice(name: str, options: Iterable[str], default: str, moves: tuple[str, ..
             raise ValueError(f"{name}={text!r}: must be one of {allowed}")
         return text, False
 
-    return Control(name, default, read, moves=moves)
+    return Control(name, default, read)
 
 
-def integer(name: str, low: int, high: int, default: int, moves: tuple[str, ...] = ()) -> Control:
+def integer(name: str, low: int, high: int, default: int) -> Control:
     def read(text: str) -> tuple[int, bool]:
         if len(text) > 20:  # int() of a long text is slow and no control is that wide
             raise ValueError(f"{name}: too long")
@@ -59,12 +55,7 @@ def integer(name: str, low: int, high: int, default: int, moves: tuple[str, ...]
         clamped = min(high, max(low, value))
         return clamped, clamped != float(text)
 
-    return Control(name, default, read, moves=moves)
-
-
-def block_key(topic: str, label: str) -> str:
-    """Name of the fragment and the component of a block."""
-    return f"block-{topic}-{label}"
+    return Control(name, default, read)
 
 
 def _key(topic: str, name: str) -> str:
@@ -104,15 +95,10 @@ def _read(control: Control, text: str, notices: list[Notice]) -> Any:
 
 
 def put(topic: str, controls: tuple[Control, ...], **values: Any) -> None:
-    """Change controls and the URL with them, then redraw what depends on them. Called from callbacks; does not return
-    where that is more than one block."""
+    """Change controls and the URL with them."""
     for name, value in values.items():
         st.session_state[_key(topic, name)] = value
     _publish(topic, controls)
-    moved = {label for c in controls if c.name in values for label in c.moves}
-    if moved:
-        order = list(dict.fromkeys(label for c in controls for label in c.moves))
-        st.rerun([block_key(topic, label) for label in order if label in moved])
 
 
 def _publish(topic: str, controls: tuple[Control, ...]) -> None:

@@ -47,5 +47,8 @@ SLOTS: dict[str, _frame.Slot] = {
     "rejection_ledger.frequency_plot": frequency_plot,
 }
 
+# the pair is chosen in the ledger block, the broken rule below it; both are used down to the sampling check
+REACH = {"ledger": "sampling", "break": "sampling"}
+
 if __name__ == "__main__":
-    _frame.chapter(TOPIC, SLOTS, CONTROLS)
+    _frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)

@@ -37,10 +37,12 @@ window.wiki = (() => {
     const first = !root.wiki
     const memory = root.wiki ??= { off: [] }
     memory.trigger = trigger
-    const text = JSON.stringify(data)
-    if (memory.text === text) return                       // a rerun with equal data changes nothing on screen
-    memory.text = text
     root.dataset.part = name
+    if (name !== 'block') {                                // a block's parts are compared one by one
+      const text = JSON.stringify(data)
+      if (memory.text === text) return                     // a rerun with equal data changes nothing on screen
+      memory.text = text
+    }
     parts[name](root, data, memory, first)
   }
   const dispose = root => {

@@ -48,7 +48,7 @@
 
   wiki.parts.choice = (root, data, memory) => {
     const name = memory.name ??= `wiki-choice-${ids++}`
-    const focused = root.contains(document.activeElement) ? document.activeElement.value : null
+    const shape = JSON.stringify([data.label, data.options])
     const pick = index => {
       wiki.bus.set(data.topic, index)
       if (memory.note) memory.note.innerHTML = data.options[index].note ?? ''
@@ -58,11 +58,16 @@
       input.onchange = () => { pick(i); memory.trigger('value', o.id) }
       return el('label', { class: 'wiki-pill' }, input, el('span', { html: o.label }))
     }
+    const chosen = Math.max(0, data.options.findIndex(o => o.id === data.value))
+    if (memory.shape === shape) {                          // only the choice changed: nothing to rebuild, focus stays
+      root.querySelectorAll('input')[chosen].checked = true
+      return pick(chosen)
+    }
+    memory.shape = shape
     memory.note = data.options.some(o => o.note) ? el('p', { class: 'wiki-help', 'aria-live': 'polite' }) : null
     root.replaceChildren(el('fieldset', { class: 'wiki-choice' }, el('legend', { html: data.label }),
       el('div', { class: 'wiki-pills' }, data.options.map(option))), ...(memory.note ? [memory.note] : []))
-    pick(Math.max(0, data.options.findIndex(o => o.id === data.value)))
-    if (focused) root.querySelector('input:checked')?.focus()
+    pick(chosen)
   }
 
   wiki.parts.action = (root, data, memory) => {
