@@ -37,7 +37,6 @@
     const q = table.data.columns[c]
     const b = el('button', { type: 'button', class: 'wiki-cell', tabindex: r + c ? -1 : 0, 'data-cell': `${r}-${c}`,
       'data-quantity': q.id, 'data-kind': q.kind, 'aria-haspopup': 'dialog' })
-    b.onclick = () => open(table, r, c, b)
     table.buttons.push([b, r, c])
     return b
   }
@@ -73,7 +72,7 @@
 
   const copying = table => el('p', { class: 'wiki-copy' }, wiki.words.copy,
     [['CSV', csv], ['Markdown', markdown], ['LaTeX', latex]].map(([name, make]) =>
-      el('button', { type: 'button', onclick: () => wiki.copy(make(table), wiki.words.copied) }, name)))
+      el('button', { type: 'button', onclick: () => wiki.copy(make(wiki.tables.get(table.data.id)), wiki.words.copied) }, name)))
 
   const header = q => el('th', { scope: 'col', 'data-role': q.role },
     el('span', { class: 'wiki-mark', 'data-role': q.role, 'aria-hidden': 'true' }),
@@ -99,12 +98,17 @@
   }
 
   wiki.parts.table = (root, data, memory, first) => {
-    const table = memory.table = { data, frame: frameOf(data, wiki.bus.get(data.topic)), buttons: [] }
+    const { frames, ...rest } = data
+    const shape = JSON.stringify(rest)                     // headers with formulas cost far more than numbers: keep them
+    const kept = memory.shape === shape && memory.rows === frames[0].length
+    const table = memory.table = { data, frame: frameOf(data, wiki.bus.get(data.topic)), buttons: kept ? memory.table.buttons : [] }
+    memory.shape = shape
+    memory.rows = frames[0].length
     wiki.tables.set(data.id, table)
-    const focused = root.contains(document.activeElement) ? document.activeElement.dataset.cell : null
-    root.replaceChildren(...(data.layout === 'strip' ? [asStrip(table)] : [...asTable(table), copying(table)]))
+    if (!kept) root.replaceChildren(...(data.layout === 'strip' ? [asStrip(table)] : [...asTable(table), copying(table)]))
     root.dataset.table = data.id
     root.onkeydown = e => move(root, e)
+    for (const [b, r, c] of table.buttons) b.onclick = () => open(table, r, c, b)
     const strip = data.layout === 'strip'
     const show = index => {
       table.frame = frameOf(data, index)
@@ -115,6 +119,5 @@
     show(wiki.bus.get(data.topic))
     if (strip && !first) say(table, memory)
     wiki.listen(memory, [[data.topic, index => { show(index); if (strip) say(table, memory) }]])
-    if (focused) root.querySelector(`[data-cell="${focused}"]`)?.focus()
   }
 })()

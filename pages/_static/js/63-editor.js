@@ -16,6 +16,13 @@
     const id = memory.id ??= `wiki-editor-${ids++}`
     const w = data.words
     const send = rows => { memory.trigger('edit', rows ?? read(root)) }
+    const { tokens, p, q, ...rest } = data
+    const shape = JSON.stringify([tokens, rest])
+    if (memory.shape === shape && !data.problems.length) {  // other numbers in the same fields
+      for (const c of ['p', 'q']) root.querySelectorAll(`[data-field="${c}"]`).forEach((input, r) => { input.value = data[c][r] })
+      return
+    }
+    memory.shape = shape
     const at = root.contains(document.activeElement) ? document.activeElement.dataset.at : null
 
     const problem = (field, row) => data.problems.find(p => p.column === field && p.row === row)

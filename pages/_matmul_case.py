@@ -1,0 +1,123 @@
+"""The ledger of the four sums: presets, the reader's own codes, the zero point under a slider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from mechanisms.integer_matmul import CODE_LIMIT, MAX_TERMS, SUMS, Case, ledger, sums
+from mechanisms.integer_matmul_read import CASES, BadCase, Problem, read_case
+from mechanisms.table import Table
+from pages import _payload
+from pages._matmul_state import TOPIC, ZERO_POSITIONS, ZERO_STEP, base_case, get, position, put
+from pages._parts import Block
+from pages._words import language, t
+
+OWN = "own"
+ROLES = {
+    "activation_code": "target", "activation_zero_point": "target", "activation_shifted": "target",
+    "weight_code": "draft", "weight_zero_point": "draft", "weight_shifted": "draft",
+    "code_product": "output", "shifted_product": "accepted",
+}  # fmt: skip
+# what is known before the first activation arrives, what is not, and the two results
+SHOWN = (
+    "terms", "weight_zero_point", "activation_zero_point", "sum_weights", "activation_shift_term", "constant_term",
+    "sum_products", "sum_activations", "weight_shift_term", "accumulated", "accumulated_directly", "difference",
+)  # fmt: skip
+_DRAFT = f"{TOPIC}._draft"  # fields as typed, kept while they cannot be used
+assert {q.name for q in SUMS} == set(SHOWN)
+
+
+@lru_cache(maxsize=64)
+def numbers(case: Case) -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
+    """Ledger and sums for every zero point of the slider; the case's own is not looked at."""
+    moved = [replace(case, z_x=ZERO_STEP * i) for i in range(ZERO_POSITIONS)]
+    ledgers, totals = [ledger(c) for c in moved], [sums(c) for c in moved]
+    return ledgers[0], _payload.printed(ledgers), totals[0], _payload.printed(totals, SHOWN)
+
+
+def _numbers() -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
+    return numbers(replace(base_case(), z_x=0))
+
+
+def preset_choice(block: Block, words: str) -> None:
+    def pick(value: Any) -> None:
+        if value in CASES:
+            st.session_state.pop(_DRAFT, None)
+            put(case=value, own=None, zero=CASES[value].z_x // ZERO_STEP)
+        elif value == OWN and get("own") is None:
+            st.session_state.pop(_DRAFT, None)
+            put(own=replace(base_case(), z_x=0))
+
+    options = [
+        {"id": name, "label": t(f"{TOPIC}.case_{name}"), "note": t(f"{TOPIC}.case_{name}_note")}
+        for name in (*CASES, OWN)
+    ]
+    chosen = get("case") if get("own") is None else OWN
+    data = {"label": words, "options": options, "value": chosen, "topic": f"{TOPIC}.case"}
+    block.part("choice", data, key=f"{TOPIC}.case", value=pick)
+
+
+def _texts(event: Mapping[str, Any], name: str) -> list[str]:
+    found = event.get(name)
+    return [str(x)[:200] for x in found][: MAX_TERMS + 1] if isinstance(found, list) else []
+
+
+def _edit(event: Any) -> None:
+    """New fields from the editor: usable ones become the case, others stay as typed beside what is wrong with them."""
+    if not isinstance(event, Mapping):
+        return
+    x, w, zero = _texts(event, "x"), _texts(event, "w"), str(event.get("zero") or "")[:200]
+    try:
+        own = read_case(x, w, zero, z_x=0)
+    except BadCase as error:
+        st.session_state[_DRAFT] = (x[:MAX_TERMS], w[:MAX_TERMS], zero, error.problems)
+        return
+    st.session_state.pop(_DRAFT, None)
+    put(own=own)
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    text = t(f"{TOPIC}.bad_{problem.code}", detail=problem.detail, limit=MAX_TERMS, most=f"{CODE_LIMIT:,}")
+    return {"code": problem.code, "column": problem.column, "row": problem.row, "text": text}
+
+
+def case_editor(block: Block, words: str) -> None:
+    case = base_case()
+    fields = ([str(v) for v in case.q_x], [str(v) for v in case.q_w], str(case.z_w), ())
+    x, w, zero, problems = st.session_state.get(_DRAFT, fields)
+    names = ("x", "w", "zero", "term", "add", "remove", "kept", "hint")
+    data = {
+        "x": x, "w": w, "zero": zero, "problems": [_problem(p) for p in problems], "most": MAX_TERMS,
+        "words": {n: t(f"{TOPIC}.editor_{n}") for n in names} | {"caption": words},
+    }  # fmt: skip
+    block.part("codes", data, key=f"{TOPIC}.editor", edit=_edit)
+
+
+def zero_range(block: Block, words: str) -> None:
+    data = {
+        "label": t(f"{TOPIC}.zero"), "help": words, "value": get("zero"), "topic": f"{TOPIC}.zero",
+        "texts": [str(ZERO_STEP * i) for i in range(ZERO_POSITIONS)],
+    }  # fmt: skip
+    block.part("range", data, key=f"{TOPIC}.zero", value=lambda v: put(zero=position(v, ZERO_POSITIONS - 1)))
+
+
+def ledger_table(block: Block, words: str) -> None:
+    first, cells, *_ = _numbers()
+    data = _payload.table(
+        first, id=f"{TOPIC}.ledger", lang=language(), caption=words, roles=ROLES, topic=f"{TOPIC}.zero", frames=cells
+    )
+    block.part("table", {**data, "head": t(f"{TOPIC}.head_term")}, key=f"{TOPIC}.ledger")
+
+
+def sums_strip(block: Block, words: str) -> None:
+    *_, first, cells = _numbers()
+    data = _payload.table(
+        first, id=f"{TOPIC}.sums", lang=language(), caption=words, topic=f"{TOPIC}.zero", over=f"{TOPIC}.ledger",
+        layout="strip", order=SHOWN, frames=cells,
+    )  # fmt: skip
+    block.part("table", data, key=f"{TOPIC}.sums")

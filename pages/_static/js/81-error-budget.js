@@ -1,0 +1,145 @@
+// Parts of the error-budget chapter: two sliders as one position, a number line, a fold of choices, a vector, a curve.
+// Positions and levels were decided in Python; here they are only laid out.
+'use strict'
+;(() => {
+  const { wiki } = window
+  const { el } = wiki
+  let ids = 0
+  const svg = (tag, attributes = {}) => {
+    const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+    return node
+  }
+
+  // Rows of these tables are not tokens: a table may name its own first column.
+  const table = wiki.parts.table
+  wiki.parts.table = (root, data, memory, first) => {
+    table(root, data, memory, first)
+    const head = data.head && root.querySelector('thead th')
+    if (head) head.textContent = data.head
+  }
+
+  // The position of two controls together; tables with a frame for every pair follow it.
+  wiki.parts.pair = (root, data, memory) => {
+    root.hidden = true
+    const set = () => {
+      const [a, b] = data.topics.map(t => wiki.bus.get(t))
+      wiki.bus.set(data.topic, Math.min(a ?? 0, data.sizes[0] - 1) * data.sizes[1] + Math.min(b ?? 0, data.sizes[1] - 1))
+    }
+    wiki.listen(memory, data.topics.map(t => [t, set]))
+    set()
+  }
+
+  const drawLane = (box, lane, y) => {
+    box.append(svg('line', { x1: '0%', x2: '100%', y1: y + 46, y2: y + 46, class: 'wiki-line-axis' }))
+    for (const at of lane.grid) box.append(svg('line', { x1: `${at}%`, x2: `${at}%`, y1: y + 39, y2: y + 53, class: 'wiki-line-level' }))
+    for (const [from, to] of lane.points) {
+      box.append(svg('line', { x1: `${from}%`, x2: `${to}%`, y1: y + 14, y2: y + 46, class: 'wiki-line-snap' }))
+      box.append(svg('circle', { cx: `${from}%`, cy: y + 14, r: 5, class: 'wiki-line-value' }))
+      box.append(svg('rect', { x: `${to}%`, y: y + 46, width: 9, height: 9, class: 'wiki-line-restored' }))
+    }
+  }
+
+  wiki.parts.numberline = (root, data, memory) => {
+    const boxes = data.views.map(v => {
+      const box = svg('svg', { width: '100%', role: 'img', 'aria-label': v.alt, class: 'wiki-line' })
+      const scale = el('div', { class: 'wiki-line-scale', 'aria-hidden': 'true' }, el('span'), el('span'), el('span'))
+      return { box, scale, title: el('p', { class: 'wiki-line-title' }, v.title) }
+    })
+    const legend = el('p', { class: 'wiki-line-legend' }, data.legend.map(([mark, text]) => el('span', {}, el('i', { 'data-mark': mark, 'aria-hidden': 'true' }), text)))
+    root.replaceChildren(legend, ...boxes.flatMap(b => [b.title, b.box, b.scale]), el('p', { class: 'wiki-help', html: data.note }))
+    const show = index => {
+      const frame = data.frames[Math.min(index ?? 0, data.frames.length - 1)]
+      boxes.forEach(({ box, scale }, i) => {
+        const view = frame[i]
+        const rise = data.points === false ? 26 : 0
+        box.replaceChildren()
+        box.setAttribute('height', view.lanes.length * (64 - rise) + 2)
+        view.lanes.forEach((lane, n) => drawLane(box, lane, n * (64 - rise) - rise))
+        ;[...scale.children].forEach((span, n) => { span.textContent = view.ends[n] })
+      })
+      root.dataset.levels = frame[0].lanes.map(l => l.grid.length).join(',')
+      root.dataset.frame = index ?? 0
+    }
+    wiki.listen(memory, [[data.topic, show]])
+    show(wiki.bus.get(data.topic))
+  }
+
+  // A fold of choices; each is the ordinary choice part with a memory of its own.
+  wiki.parts.settings = (root, data, memory, first) => {
+    if (first) {
+      memory.fold = el('details', { class: 'wiki-fold', open: data.open })
+      memory.title = el('summary')
+      memory.boxes = data.choices.map(() => el('div', { class: 'wiki-setting' }))
+      memory.own = data.choices.map(() => ({ off: [] }))
+      memory.fold.append(memory.title, ...memory.boxes)
+      root.replaceChildren(memory.fold)
+    }
+    memory.title.textContent = data.title
+    data.choices.forEach((c, i) => {
+      memory.own[i].trigger = (_, value) => memory.trigger('value', { name: c.name, value })
+      wiki.parts.choice(memory.boxes[i], c, memory.own[i])
+    })
+  }
+
+  // A list of numbers as text. The server judges it; what it cannot use stays as typed beside the reasons.
+  wiki.parts.vector = (root, data, memory, first) => {
+    const w = data.words
+    if (first) {
+      const id = `wiki-vector-${ids++}`
+      memory.area = el('textarea', { rows: 3, id, spellcheck: false, 'aria-describedby': `${id}-note ${id}-help` })
+      memory.note = el('div', { class: 'wiki-error', role: 'alert', id: `${id}-note` })
+      memory.fold = el('details', { class: 'wiki-fold', open: data.open })
+      memory.help = el('p', { class: 'wiki-help', id: `${id}-help` })
+      memory.label = el('label', { for: id })
+      memory.button = el('button', { type: 'button', class: 'wiki-button' })
+      memory.title = el('summary')
+      memory.fold.append(memory.title, memory.help, el('div', { class: 'wiki-vector wiki-paste' }, el('div', {}, memory.label, memory.area, memory.note)), memory.button)
+      root.replaceChildren(memory.fold)
+    }
+    memory.title.textContent = data.title
+    memory.label.textContent = w.label
+    memory.help.innerHTML = data.help
+    if (memory.shown !== data.text) memory.area.value = memory.shown = data.text
+    memory.button.textContent = w.use
+    memory.button.disabled = false
+    memory.button.onclick = () => {
+      const text = memory.area.value
+      const count = (text.match(/[^\s,;，；、]+/g) ?? []).length
+      memory.button.disabled = true
+      memory.button.textContent = w.working
+      memory.trigger('edit', count > data.most ? { count } : { text })   // a huge list is counted here, not sent
+    }
+    memory.area.setAttribute('aria-invalid', data.problems.length ? 'true' : 'false')
+    memory.note.replaceChildren(...data.problems.map(text => el('p', {}, text)))
+    if (data.problems.length) memory.fold.open = true
+    root.dataset.problems = data.problems.length
+    root.dataset.tries = data.tries
+  }
+
+  // A curve over a table's rows, marked where it is lowest; straight pieces, so that it can be laid out in percent.
+  wiki.parts.curve = (root, data, memory) => {
+    const box = svg('svg', { width: '100%', height: 220, role: 'img', 'aria-label': data.alt, class: 'wiki-curve' })
+    const foot = el('div', { class: 'wiki-line-scale', 'aria-hidden': 'true' })
+    root.replaceChildren(el('p', { class: 'wiki-line-title' }, data.axis), box, foot, el('p', { class: 'wiki-help', html: data.note }))
+    const draw = () => {
+      const found = wiki.tables.get(data.table)
+      if (!found) return
+      const column = name => found.data.columns.findIndex(q => q.name === name)
+      const cells = found.frame.map(row => [wiki.cell(row[column(data.x)]), wiki.cell(row[column(data.y)])])
+      const points = cells.map(([x, y]) => [wiki.float(x.exact || x.decimal), wiki.float(y.exact || y.decimal)])
+      const [low, high] = [Math.min(...points.map(p => p[0])), Math.max(...points.map(p => p[0]))]
+      const top = Math.max(...points.map(p => p[1])) || 1
+      const at = ([x, y]) => [3 + 94 * (x - low) / (high - low || 1), 205 - 190 * y / top]
+      const line = [...points].sort((a, b) => a[0] - b[0]).map(at)
+      const least = points.reduce((best, p, i) => p[1] < points[best][1] ? i : best, 0)
+      box.replaceChildren(svg('line', { x1: '0%', x2: '100%', y1: 205, y2: 205, class: 'wiki-line-axis' }))
+      line.slice(1).forEach(([x, y], i) => box.append(svg('line', { x1: `${line[i][0]}%`, y1: line[i][1], x2: `${x}%`, y2: y, class: 'wiki-curve-piece' })))
+      points.forEach((p, i) => { const [x, y] = at(p); box.append(svg('circle', { cx: `${x}%`, cy: y, r: i === least ? 7 : 3, class: i === least ? 'wiki-curve-least' : 'wiki-curve-point' })) })
+      foot.replaceChildren(...[low, high].map(v => el('span', {}, cells[points.findIndex(p => p[0] === v)][0].short)))
+      root.dataset.least = least
+    }
+    wiki.listen(memory, [[`drawn:${data.table}`, draw]])
+    draw()
+  }
+})()
