@@ -20,7 +20,7 @@ from pages._parts import Block
 from pages._words import t
 
 TOPIC = "rejection_ledger"
-STEPS = 50  # positions of the blend slider, 2 % each
+STEPS = 25  # positions of the blend slider, 4 % each: all of them are computed for each new pair
 TICKS = 100  # positions of a uniform, 0.00 … 0.99
 OWN = "own"
 DRAWS = ("1000", "10000", "100000", "1000000", "10000000")

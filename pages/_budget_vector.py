@@ -1,0 +1,129 @@
+"""Which vector the widget works on: preset, drawn with a seed, or the reader's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from mechanisms import quant_vector
+from mechanisms.error_budget import quantize
+from mechanisms.quant_summary import summary
+from mechanisms.quant_vector import InvalidVector, Problem
+from mechanisms.quantity import short_text
+from pages._budget_state import (
+    BITS,
+    GROWTH,
+    POSITION,
+    TOPIC,
+    VECTORS,
+    base_values,
+    get,
+    heading,
+    last_texts,
+    position,
+    put,
+    scheme,
+    show,
+)
+from pages._parts import Block
+from pages._words import t
+
+_DRAFT = f"{TOPIC}._draft"  # (text as typed, problems) while it cannot be used
+_LONG = f"{TOPIC}._long"  # a list too long for the table: totals only
+_TRIES = f"{TOPIC}._tries"
+
+
+def vector_choice(block: Block, words: str) -> None:
+    def pick(value: Any) -> None:
+        if value in VECTORS:
+            st.session_state.pop(_DRAFT, None)
+            own = base_values() if value == "own" and get("own") is None else get("own")
+            put(vector=value, own=own, last=0)
+
+    options = [{"id": v, "label": t(f"{TOPIC}.vector_{v}"), "note": t(f"{TOPIC}.vector_{v}_note")} for v in VECTORS]
+    data = {"label": words, "options": options, "value": get("vector"), "topic": f"{TOPIC}.vector"}
+    block.part("choice", data, key=f"{TOPIC}.vector", value=pick)
+    if get("vector") in quant_vector.GENERATED:
+        again = {"label": t(f"{TOPIC}.again", seed=get("seed"))}
+        block.part("action", again, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 10000))
+
+
+def _refuse(text: str, problems: Sequence[Problem]) -> None:
+    st.session_state[_DRAFT] = (text, tuple(problems))
+
+
+def _edit(event: Any) -> None:
+    """A usable list becomes the vector; another one stays as typed, and the last good result stays on the page."""
+    st.session_state[_TRIES] = st.session_state.get(_TRIES, 0) + 1
+    if not isinstance(event, Mapping):
+        return
+    text, count = str(event.get("text") or "")[:200_000], event.get("count")
+    if isinstance(count, int) and count > quant_vector.MOST:
+        _refuse(st.session_state.get(_DRAFT, ("",))[0], [Problem("too_many", None, f"{count:,}")])
+        return
+    try:
+        values = quant_vector.read_vector(text)
+    except InvalidVector as error:
+        _refuse(text[:2000], error.problems)
+        return
+    st.session_state.pop(_DRAFT, None)
+    if len(values) > quant_vector.MOST_SHOWN:
+        st.session_state[_LONG] = values
+    else:
+        st.session_state.pop(_LONG, None)
+        put(own=values, vector="own", last=0)
+
+
+def _problem(problem: Problem) -> str:
+    place = "" if problem.place is None else problem.place + 1
+    return t(f"{TOPIC}.problem_{problem.code}", detail=problem.detail, place=place, limit=f"{quant_vector.MOST:,}")
+
+
+def editor(block: Block, words: str) -> None:
+    """The numbers as text in a fold; lists too long for a table get their totals below it."""
+    now = ", ".join(short_text(v).replace("−", "-") for v in base_values())
+    text, problems = st.session_state.get(_DRAFT, (now, ()))
+    labels = {"label": t(f"{TOPIC}.own_label"), "use": t(f"{TOPIC}.own_use"), "working": t("words.working")}
+    kept = [t(f"{TOPIC}.own_kept")] if problems else []
+    long = st.session_state.get(_LONG)
+    data = {
+        "title": t(f"{TOPIC}.own_title"), "help": words, "text": text, "most": quant_vector.MOST, "words": labels,
+        "problems": [_problem(p) for p in problems] + kept, "tries": st.session_state.get(_TRIES, 0),
+        "open": bool(problems) or long is not None or get("vector") == "own",
+    }  # fmt: skip
+    block.part("vector", data, key=f"{TOPIC}.editor", edit=_edit)
+    if long is not None:
+        used = scheme(get("bits"))
+        heading(block, t(f"{TOPIC}.long_totals", count=f"{len(long):,}", bits=get("bits")), "long_head")
+        # the rows that its sums run over are too many to write out
+        found = summary(quantize(long, used), used)
+        show(block, _without_rows(found), "long", t(f"{TOPIC}.own_title"), layout="strip")
+
+
+def _without_rows(found: Any) -> Any:
+    from dataclasses import replace
+
+    over = replace(found.over, rows=(), cells=tuple(() for _ in found.over.columns))
+    return replace(found, over=over, long=len(found.over.rows))
+
+
+def bits_range(block: Block, words: str) -> None:
+    data = {
+        "label": t(f"{TOPIC}.bits"), "help": words, "texts": [str(b) for b in BITS], "value": get("bits") - BITS[0],
+        "topic": f"{TOPIC}.bits",
+    }  # fmt: skip
+    last = len(BITS) - 1
+    block.part("range", data, key=f"{TOPIC}.bits", value=lambda v: put(bits=BITS[position(v, last)]))
+
+
+def last_range(block: Block, words: str) -> None:
+    data = {
+        "label": t(f"{TOPIC}.last"), "help": words, "texts": last_texts(base_values()), "value": get("last"),
+        "topic": f"{TOPIC}.last",
+    }  # fmt: skip
+    most = len(GROWTH) - 1
+    block.part("range", data, key=f"{TOPIC}.last", value=lambda v: put(last=position(v, most)))
+    both = {"topics": [f"{TOPIC}.bits", f"{TOPIC}.last"], "sizes": [len(BITS), len(GROWTH)], "topic": POSITION}
+    block.part("pair", both, key=f"{TOPIC}.pair")
