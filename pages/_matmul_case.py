@@ -28,6 +28,10 @@ SHOWN = (
     "terms", "weight_zero_point", "activation_zero_point", "sum_weights", "activation_shift_term", "constant_term",
     "sum_products", "sum_activations", "weight_shift_term", "accumulated", "accumulated_directly", "difference",
 )  # fmt: skip
+ORDER = (
+    "activation_code", "weight_code", "code_product", "activation_shifted", "weight_shifted", "shifted_product",
+    "activation_zero_point", "weight_zero_point",
+)  # fmt: skip
 _DRAFT = f"{TOPIC}._draft"  # fields as typed, kept while they cannot be used
 assert {q.name for q in SUMS} == set(SHOWN)
 
@@ -37,7 +41,7 @@ def numbers(case: Case) -> tuple[Table, _payload.Printed, Table, _payload.Printe
     """Ledger and sums for every zero point of the slider; the case's own is not looked at."""
     moved = [replace(case, z_x=ZERO_STEP * i) for i in range(ZERO_POSITIONS)]
     ledgers, totals = [ledger(c) for c in moved], [sums(c) for c in moved]
-    return ledgers[0], _payload.printed(ledgers), totals[0], _payload.printed(totals, SHOWN)
+    return ledgers[0], _payload.printed(ledgers, ORDER), totals[0], _payload.printed(totals, SHOWN)
 
 
 def _numbers() -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
@@ -109,8 +113,9 @@ def zero_range(block: Block, words: str) -> None:
 def ledger_table(block: Block, words: str) -> None:
     first, cells, *_ = _numbers()
     data = _payload.table(
-        first, id=f"{TOPIC}.ledger", lang=language(), caption=words, roles=ROLES, topic=f"{TOPIC}.zero", frames=cells
-    )
+        first, id=f"{TOPIC}.ledger", lang=language(), caption=words, roles=ROLES, topic=f"{TOPIC}.zero", order=ORDER,
+        frames=cells,
+    )  # fmt: skip
     block.part("table", {**data, "head": t(f"{TOPIC}.head_term")}, key=f"{TOPIC}.ledger")
 
 

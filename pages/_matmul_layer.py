@@ -17,6 +17,9 @@ Json = dict[str, Any]
 ROLES = {
     "float_output": "target", "integer_output": "draft", "output_gap": "rejected", "code_output": "output",
 }  # fmt: skip
+ERRORS = (
+    "integer_gap", "output_size", "code_error", "relative_code_error", "total_error", "relative_total_error",
+)  # fmt: skip
 
 
 def size_range(block: Block, words: str) -> None:
@@ -24,6 +27,9 @@ def size_range(block: Block, words: str) -> None:
         "label": t(f"{TOPIC}.size"), "help": words, "value": get("size"), "topic": f"{TOPIC}.size",
         "texts": [f"× {n}" for n in SIZES],
     }  # fmt: skip
+ERRORS = (
+    "integer_gap", "output_size", "code_error", "relative_code_error", "total_error", "relative_total_error",
+)  # fmt: skip
     block.part("range", data, key=f"{TOPIC}.size", value=lambda v: put(size=position(v, len(SIZES) - 1)))
 
 
@@ -42,7 +48,8 @@ def _tables(lang: str) -> tuple[Json, Json, Json]:
             rows[0], id=f"{TOPIC}.layer", lang=lang, topic=topic, roles=ROLES, frames=_payload.printed(rows)
         ),
         _payload.table(
-            errors[0], id=f"{TOPIC}.error", lang=lang, topic=topic, layout="strip", frames=_payload.printed(errors)
+            errors[0], id=f"{TOPIC}.error", lang=lang, topic=topic, layout="strip", order=ERRORS,
+            frames=_payload.printed(errors, ERRORS),
         ),
         _payload.table(work_table(_runs()[0]), id=f"{TOPIC}.work", lang=lang, layout="strip"),
     )  # fmt: skip
@@ -76,4 +83,7 @@ def layer_plot(block: Block, words: str) -> None:
         "table": f"{TOPIC}.layer", "traces": traces, "note": words, "alt": t(f"{TOPIC}.layer_alt"),
         "library": _assets.PLOTLY_URL, "axis": t(f"{TOPIC}.axis_output"),
     }  # fmt: skip
+ERRORS = (
+    "integer_gap", "output_size", "code_error", "relative_code_error", "total_error", "relative_total_error",
+)  # fmt: skip
     block.part("plot", data, key=f"{TOPIC}.layer_plot")

@@ -11,13 +11,13 @@ from pages import _state
 
 TOPIC = "integer_matmul"
 ZERO_STEP, ZERO_POSITIONS = 5, 52  # the zero point of the activations: 0, 5, …, 255
-TYPES = ("int8_int8", "uint8_int8", "int8_int4", "int16_int16")
+TYPES = ("int8_int4", "int8_int8", "uint8_int8", "int16_int16")
 # doubling, with the neighbours of every first overflow of the types above
 TERMS = (
     1, 2, 3, 4, 8, 16, 31, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536, 65793, 65794, 131071, 131072, 2**20,
     2**21 - 1, 2**21, 2**24,
 )  # fmt: skip
-SEQUENCES = ("worst", "back", "wide", "unsigned")
+SEQUENCES = ("back", "worst", "wide", "unsigned")
 MULTIPLIERS = ("tenth", "binary", "clipped")
 FIRST_SUM, LAST_SUM = 765, 825
 WEIGHT_TOP = 127

@@ -39,6 +39,7 @@
         el('span', { class: 'wiki-kind', 'data-kind': d.kind }, w.kinds[d.kind][0]), ` ${w.kinds[d.kind][1]}`),
       el('dl', {}, ...lines))
     if (!box.open) box.showModal()
+    for (const dd of box.querySelectorAll('dd')) if (dd.scrollWidth > dd.clientWidth) dd.tabIndex = 0   // long sums scroll
   }
 
   // n: {title, other, text}

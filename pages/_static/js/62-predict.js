@@ -8,6 +8,7 @@
   wiki.parts.predict = (root, data, memory) => {
     const name = memory.name ??= `wiki-guess-${ids++}`
     const locked = data.feedback != null
+    memory.sent = false
     const button = el('button', { type: 'submit', class: 'wiki-button', disabled: true }, data.words.commit)
     const option = o => el('label', { class: 'wiki-option', 'data-chosen': String(o.id === data.guess), 'data-verdict': o.verdict },
       el('input', { type: 'radio', name, value: o.id, checked: o.id === data.guess, disabled: locked, onchange: () => { button.disabled = false } }),
@@ -28,8 +29,8 @@
     form.onsubmit = e => {
       e.preventDefault()
       const chosen = form.querySelector(data.texts ? 'input[type=range]' : 'input:checked')
-      if (!chosen) return
-      button.disabled = true
+      if (!chosen || memory.sent) return                   // not `disabled`: that would throw the focus away
+      memory.sent = true
       memory.trigger('commit', data.texts ? Number(chosen.value) : chosen.value)
     }
     const had = root.contains(document.activeElement)
