@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Locator, Page, expect
 
 from mechanisms.rejection_presets import PRESETS
-from pages._rejection_pair import CONTROLS
+from pages._rejection_pair import CONTROLS, STEPS
 from tests.browser import ROOT, idle
 
 TOPIC = "rejection_ledger"
@@ -35,7 +35,7 @@ DIGEST = """() => ({
 JUNK: dict[str, tuple[str, ...]] = {
     "pair": ("zero", "<b>x</b>", "ZERO_IN_DRAFT"),
     "own": ("A,B~0.5,0.5", "A,B~0.5,0.6~1,0", "A~1~nan", "A,A~1,0~0,1", "x" * 5000),
-    "blend": ("nan", "inf", "-1", "51", "x", "1e400", "9" * 400, "1.5", ""),
+    "blend": ("nan", "inf", "-1", str(STEPS + 1), "x", "1e400", "9" * 400, "1.5", ""),
     "reject": ("5", "none ", ""),
     "step": ("nan", "-inf", "21", "x", ""),
     **dict.fromkeys(("u1", "u2", "u3", "w1", "w2"), ("nan", "inf", "-1", "100", "x", "1e400", "")),
