@@ -136,7 +136,7 @@ def read_number(text: str) -> Fraction | Code:
 
 def read_column(texts: Sequence[str], column: Column) -> tuple[tuple[Fraction, ...], tuple[Problem, ...]]:
     """All numbers of a column, or its problems (bad fields first, then what is wrong with the whole)."""
-    numbers = [read_number(t) for t in texts]
+    numbers: list[Fraction | Code] = [read_number(t) for t in texts]
     good = tuple(n for n in numbers if isinstance(n, Fraction))
     bad = [
         Problem(n, column, i, texts[i].strip()[:MAX_NAME]) for i, n in enumerate(numbers) if not isinstance(n, Fraction)
