@@ -34,8 +34,8 @@ def _whole(name: str, tex: str, expression: sp.Basic | None = None, index: str =
     return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, index=index, counts=True)
 
 
-def _one(name: str, tex: str, expression: sp.Basic, **more: sp.Basic) -> Quantity:
-    return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, index="", **more)
+def _one(name: str, tex: str, expression: sp.Basic) -> Quantity:
+    return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, index="")
 
 
 UP = _whole("worst_sum_above", r"K\,m_{\max}", TERMS.sym * TOP.sym)

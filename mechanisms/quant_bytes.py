@@ -58,7 +58,7 @@ CACHE = given(_id("cache_bytes"), r"B_{\mathrm{KV}}", "chosen", unit="B", index=
 
 
 def _bytes(name: str, tex: str, expression: object) -> Quantity:
-    return Quantity(_id(name), tex, "derived", expression, unit="B", index="")  # type: ignore[arg-type]
+    return Quantity(_id(name), tex, "derived", expression, unit="B", index="", counts=True)  # type: ignore[arg-type]
 
 
 CODES = _bytes("code_bytes", r"B_{\mathrm{codes}}", QUANTIZED.sym * PAYLOAD.sym / 8)

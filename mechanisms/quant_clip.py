@@ -78,18 +78,18 @@ def _squares(values: Sequence[Fraction], scale: Fraction, limit: int) -> Fractio
 
 
 def clip_curve(values: Sequence[Fraction], bits: int) -> Table:
-    """MSE for clip ratios 0.2 … 1 and for the exact best one, which is the last row. values: not all zero.
+    """MSE for clip ratios 0.2 … 1 and for the exact best one, which is the first row. values: not all zero.
 
-    >>> clip_curve([Fraction(1), Fraction(3, 7)], 4).rows[-1]
+    >>> clip_curve([Fraction(1), Fraction(3, 7)], 4).rows[0]
     'best'
 
     Source: derived.
     """
-    ratios = (*CLIPS, best_clip_ratio(values, bits))
+    ratios = (best_clip_ratio(values, bits), *CLIPS)
     columns = {
         TRIAL.name: ratios,
         FULL.name: (scale_of(values, Scheme(bits=bits)),) * len(ratios),
         CURVE_MSE.name: tuple(clip_error(values, bits, c) for c in ratios),
     }
-    names = (*(f"{float(c):.2f}" for c in CLIPS), "best")
+    names = ("best", *(f"{float(c):.2f}" for c in CLIPS))
     return tabulate(f"{TOPIC}.clip_curve", CLIP_COLUMNS, names, columns, function="mechanisms.quant_clip.clip_curve")

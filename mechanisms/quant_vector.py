@@ -82,8 +82,8 @@ def read_vector(text: str) -> tuple[Fraction, ...]:
         raise InvalidVector([Problem("empty")])
     if len(parts) > MOST:
         raise InvalidVector([Problem("too_many", None, str(len(parts)))])
-    read = [read_value(p) for p in parts]
-    bad = [Problem(v, i, parts[i][:24]) for i, v in enumerate(read) if isinstance(v, str)]
+    read: list[Fraction | Code] = [read_value(p) for p in parts]
+    bad = [Problem(v, i, parts[i][:24]) for i, v in enumerate(read) if not isinstance(v, Fraction)]
     if bad:
         raise InvalidVector(bad[:3])
     return tuple(v for v in read if isinstance(v, Fraction))

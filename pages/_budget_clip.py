@@ -15,7 +15,7 @@ from mechanisms.quant_stack import stacked
 from mechanisms.quant_steps import CONVENTIONS, outlier_step, variance_factor
 from mechanisms.table import Table
 from pages import _assets
-from pages._budget_state import LARGEST, TOPIC, Values, choose, get, heading, show, values_now
+from pages._budget_state import LARGEST, TOPIC, Values, choose, get, heading, put, show, values_now
 from pages._parts import Block
 from pages._plots import bar
 from pages._words import t
@@ -43,7 +43,7 @@ def clip_plot(block: Block, words: str) -> None:
 def clip_table(block: Block, words: str) -> None:
     if any(values_now()):
         found = _curve(values_now(), get("bits"))
-        named = replace(found, rows=(*found.rows[:-1], t(f"{TOPIC}.clip_best")))
+        named = replace(found, rows=(t(f"{TOPIC}.clip_best"), *found.rows[1:]))
         show(block, named, "clip_curve", words, head="row_clip")
 
 
@@ -59,8 +59,6 @@ def convention_choice(block: Block, words: str) -> None:
 
 def largest_choice(block: Block, words: str) -> None:
     options = [{"id": k, "label": f"{k} σ"} for k in LARGEST]
-    from pages._budget_state import put
-
     data = {"label": words, "options": options, "value": get("largest"), "topic": f"{TOPIC}.largest"}
     block.part("choice", data, key=f"{TOPIC}.largest", value=lambda v: put(largest=v) if v in LARGEST else None)
 

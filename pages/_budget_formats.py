@@ -21,11 +21,13 @@ from pages._parts import Block
 from pages._words import t
 
 COLUMNS = [
-    "values", "stored_bits", "effective_bits", "root_mean_squared_error", "largest_error", "rounded_to_zero",
-    "mean_squared_error", "mean_square", "relative_error",
+    "effective_bits", "root_mean_squared_error", "relative_error", "largest_error", "rounded_to_zero",
+    "mean_squared_error", "mean_square", "stored_bits", "values",
 ]  # fmt: skip
+BITS_FIRST = ("effective_bits", "compression_ratio", "metadata_per_value", "metadata_of_total")
 FLOATS = {form.id: form for form in (E2M1, E4M3, E5M2)}
 INT4_TOP = 7
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def tensor_choice(block: Block, words: str) -> None:
@@ -47,7 +49,8 @@ def bits_table(block: Block, words: str) -> None:
     found = [effective_bits(x) for x in LAYOUTS]
     names = [t(f"{TOPIC}.layout_{x.id}") for x in LAYOUTS]
     columns = [q.name for q in found[0].columns]
-    show(block, stacked(found, names, columns), "effective_bits", words, head="row_format")
+    order = [*BITS_FIRST, *(n for n in columns if n not in BITS_FIRST)]
+    show(block, stacked(found, names, columns), "effective_bits", words, head="row_format", order=order)
 
 
 def shape_choice(block: Block, words: str) -> None:
@@ -62,12 +65,18 @@ def _points(shape: str) -> list[Fraction]:
     return sorted({v for v in decoded(FLOATS[shape]) if isinstance(v, Fraction)})
 
 
+def _power(name: str) -> str:
+    """`2^-6` with a raised exponent."""
+    base, exponent = name.split("^")
+    return base + exponent.translate(RAISED)
+
+
 @lru_cache(maxsize=8)
 def _line(shape: str) -> list[dict[str, Any]]:
     points = _points(shape)
     top = points[-1]
     views = []
-    for window in (top, top / 16):
+    for window in (top, top / 4):
         grid = [round(50 + 47 * float(y / window), 2) for y in points if abs(y) <= window]
         views.append({"lanes": [{"grid": grid, "points": []}], "ends": [short_text(-window), "0", short_text(window)]})
     return views
@@ -89,7 +98,7 @@ def region_table(block: Block, words: str) -> None:
         heading(block, t(f"{TOPIC}.regions_nf4"), "regions_nf4")
         return
     found = integer_region(Fraction(1), INT4_TOP) if shape == "int4" else float_regions(FLOATS[shape])
-    named = tuple(t(f"{TOPIC}.region_{r}") if r in ("subnormal", "integer") else r for r in found.rows)
+    named = tuple(t(f"{TOPIC}.region_{r}") if r in ("subnormal", "integer") else _power(r) for r in found.rows)
     show(block, replace(found, rows=named), "regions", words, head="row_region")
 
 

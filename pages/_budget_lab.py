@@ -95,14 +95,14 @@ def floats(block: Block, words: str) -> None:
         answer = f"scale = {found.scale!r}\ncodes = {list(found.codes)}\nrmse = {found.rmse!r}\nproblems: {codes}"
         parts.append(f"<p><b>{t(f'{TOPIC}.float_{name}')}</b></p>"
                      f'<pre class="wiki-code" tabindex="0">{html.escape(call + answer)}</pre>')  # fmt: skip
-    title = t(f"{TOPIC}.floats_title")
-    block.prose(f'<details class="wiki-fold"><summary>{title}</summary>{"".join(parts)}</details>', key=f"{TOPIC}.floats")
+    body = f"<summary>{t(f'{TOPIC}.floats_title')}</summary>{''.join(parts)}"
+    block.prose(f'<details class="wiki-fold">{body}</details>', key=f"{TOPIC}.floats")
 
 
 def download(block: Block, words: str) -> None:
     """Our own script as a file: the browser makes it from the page, no server is asked."""
     text = script(LAB, LAB_BITS)
-    link = f'data:text/x-python;charset=utf-8,{quote(text)}'
+    link = f"data:text/x-python;charset=utf-8,{quote(text)}"
     name = "quant_table.py"
     block.prose(
         f'<p>{words}</p><p><a download="{name}" href="{link}">{t(f"{TOPIC}.download", file=name)}</a></p>'

@@ -16,6 +16,11 @@ from pages._words import t
 
 SIZES = tuple(2**k for k in range(6))  # of the loud input channel
 ERRORS = {"quiet": QUIET, "loud": LOUD}
+FIRST = (
+    "weight_gigabytes", "weight_gibibytes", "ratio_to_16_bit", "total_ratio", "code_bytes", "metadata_bytes",
+    "kept_bytes", "weight_bytes", "cache_bytes", "total_bytes",
+)  # fmt: skip
+GIVEN = ("quantized_weights", "kept_weights", "payload_bits", "metadata_per_value")
 METADATA = Fraction(5, 32)  # INT4, groups of 128, 16-bit scale and 4-bit zero point
 
 
@@ -42,7 +47,7 @@ def damage_strips(block: Block, words: str) -> None:
         title = t(f"{TOPIC}.error_{name}")
         block.prose(f"<h3>{title}</h3>", key=f"{TOPIC}.damage_{name}_head")
         topic = f"{TOPIC}.loud"
-        show(block, outputs[0], f"outputs_{name}", title, head="row_output", topic=topic,
+        show(block, outputs[0], f"outputs_{name}", t(f"{TOPIC}.outputs_caption"), head="row_output", topic=topic,
              frames=_payload.printed(outputs))  # fmt: skip
         show(block, found[0], f"damage_{name}", title, layout="strip", topic=topic, over=f"{TOPIC}.outputs_{name}",
              frames=_payload.printed(found))  # fmt: skip
@@ -72,4 +77,5 @@ def bytes_table(block: Block, words: str) -> None:
     found = _sizes(get("model"))
     tables = list(found.values())
     names = [t(f"{TOPIC}.bytes_{n}") for n in found]
-    show(block, stacked(tables, names, [q.name for q in tables[0].columns]), "bytes", words, head="row_storage")
+    whole = stacked(tables, names, [q.name for q in tables[0].columns])
+    show(block, whole, "bytes", words, head="row_storage", order=[*FIRST, *GIVEN])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -12,6 +13,7 @@ from mechanisms.error_budget import quantize
 from mechanisms.quant_summary import summary
 from mechanisms.quant_vector import InvalidVector, Problem
 from mechanisms.quantity import short_text
+from mechanisms.table import Table
 from pages._budget_state import (
     BITS,
     GROWTH,
@@ -102,9 +104,8 @@ def editor(block: Block, words: str) -> None:
         show(block, _without_rows(found), "long", t(f"{TOPIC}.own_title"), layout="strip")
 
 
-def _without_rows(found: Any) -> Any:
-    from dataclasses import replace
-
+def _without_rows(found: Table) -> Table:
+    assert found.over is not None
     over = replace(found.over, rows=(), cells=tuple(() for _ in found.over.columns))
     return replace(found, over=over, long=len(found.over.rows))
 

@@ -23,8 +23,13 @@ from pages._words import t
 SETTINGS: dict[str, Sequence[str]] = {
     "grid": ("symmetric", "asymmetric"), "clip": CLIPS, "group": GROUPS, "rule": RULES,
 }  # fmt: skip
+ORDER = (
+    "root_mean_squared_error", "mean_squared_error", "largest_error", "mean_error", "codes_used", "rounded_to_zero",
+    "raw_ratio", "ratio_with_metadata", "effective_bits", "bits", "metadata_bits", "groups", "values",
+)  # fmt: skip
 _ROLES = {"value": "target", "restored": "rejected"}
 _WIDTH = 94  # percent of the picture that its window fills
+EDGE = Fraction(53, 50)  # of the window: where the picture ends; what lies beyond is not drawn as a level
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +53,11 @@ def frames(values: Values, schemes: tuple[Scheme, ...]) -> Frames:
     found = [ranges(v, s)[0] for v, s in cases]
     line = [_views(v, s, m) for (v, s), m in zip(cases, maps, strict=True)]
     printed = _payload.printed
-    return Frames(found[0], printed(found), totals[0], printed(totals), maps[0], printed(maps), line)
+    return Frames(found[0], printed(found), totals[0], printed(totals, ORDER), maps[0], printed(maps), line)
 
 
 def _place(x: Fraction, window: Fraction) -> float:
-    return round(50 + _WIDTH / 2 * max(-1.06, min(1.06, float(x / window))), 2)
+    return round(50 + _WIDTH / 2 * float(max(-EDGE, min(EDGE, x / window))), 2)
 
 
 def _views(values: Values, used: Scheme, done: Table) -> list[dict[str, Any]]:
@@ -66,8 +71,11 @@ def _views(values: Values, used: Scheme, done: Table) -> list[dict[str, Any]]:
         for rows, grid in zip(cut(len(values), used), grids, strict=True):
             inside = [r for r in rows if abs(values[r]) <= window]
             lanes.append({
-                "grid": [_place(y, window) for y in grid if abs(y) <= window * Fraction(53, 50)],
-                "points": [[_place(values[r], window), _place(restored[r], window)] for r in inside],
+                "grid": [_place(y, window) for y in grid if abs(y) <= window * EDGE],
+                "points": [
+                    [_place(values[r], window), _place(restored[r], window), abs(restored[r]) <= window * EDGE]
+                    for r in inside
+                ],
             })  # fmt: skip
         ends = [short_text(-window), "0", short_text(window)]
         views.append({"lanes": lanes, "ends": ends})
@@ -108,7 +116,8 @@ def range_strip(block: Block, words: str) -> None:
 
 def summary_strip(block: Block, words: str) -> None:
     now = _now()
-    show(block, now.total, "summary", words, layout="strip", topic=POSITION, over=f"{TOPIC}.map", frames=now.totals)
+    show(block, now.total, "summary", words, layout="strip", topic=POSITION, over=f"{TOPIC}.map", order=ORDER,
+         frames=now.totals)  # fmt: skip
 
 
 def line(block: Block, words: str) -> None:

@@ -27,9 +27,6 @@ def size_range(block: Block, words: str) -> None:
         "label": t(f"{TOPIC}.size"), "help": words, "value": get("size"), "topic": f"{TOPIC}.size",
         "texts": [f"× {n}" for n in SIZES],
     }  # fmt: skip
-ERRORS = (
-    "integer_gap", "output_size", "code_error", "relative_code_error", "total_error", "relative_total_error",
-)  # fmt: skip
     block.part("range", data, key=f"{TOPIC}.size", value=lambda v: put(size=position(v, len(SIZES) - 1)))
 
 
@@ -83,7 +80,4 @@ def layer_plot(block: Block, words: str) -> None:
         "table": f"{TOPIC}.layer", "traces": traces, "note": words, "alt": t(f"{TOPIC}.layer_alt"),
         "library": _assets.PLOTLY_URL, "axis": t(f"{TOPIC}.axis_output"),
     }  # fmt: skip
-ERRORS = (
-    "integer_gap", "output_size", "code_error", "relative_code_error", "total_error", "relative_total_error",
-)  # fmt: skip
     block.part("plot", data, key=f"{TOPIC}.layer_plot")

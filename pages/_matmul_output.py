@@ -70,7 +70,7 @@ def pair_range(block: Block, words: str) -> None:
 
 @lru_cache(maxsize=8)
 def _pairs(lang: str, caption: str) -> Json:
-    frames = [pair_table((LARGEST_ACTIVATION,) * 2, (w, w)) for w in range(WEIGHT_TOP + 1)]
+    frames = [pair_table((LARGEST_ACTIVATION, LARGEST_ACTIVATION), (w, w)) for w in range(WEIGHT_TOP + 1)]
     return _payload.table(
         frames[0], id=f"{TOPIC}.pair", lang=lang, caption=caption, topic=f"{TOPIC}.weight", layout="strip",
         frames=_payload.printed(frames),

@@ -85,6 +85,14 @@ def _number(value: int) -> str:
     return decimal_text(value, 0)
 
 
+def _kind(event: Added) -> str:
+    """What this addition did to the register: a second wrap, the other way, brings it back to the sum."""
+    right = event.true == event.held
+    if event.wrapped:
+        return "back" if right else "wrap"
+    return "right" if right else "still_wrong"
+
+
 def _frame(name: str, events: tuple[Added, ...], done: int) -> Json:
     """The picture after `done` additions: products, the sum as it is, and what the register holds."""
     q_x, q_w, bits = SEQUENCE_CODES[name]
@@ -96,7 +104,7 @@ def _frame(name: str, events: tuple[Added, ...], done: int) -> Json:
     true, held = (event.true, event.held) if event else (0, 0)
     lanes = (("products", products), ("true", [_cell(_number(true), "true")]),
              ("held", [_cell(_number(held), "held" if true == held else "wrong")]))  # fmt: skip
-    kind = "start" if event is None else "wrap" if event.wrapped else "right" if true == held else "still_wrong"
+    kind = "start" if event is None else _kind(event)
     caption = t(
         f"{TOPIC}.event_{kind}", term=done, product=_number(event.product if event else 0), true=_number(true),
         held=_number(held), bits=bits,

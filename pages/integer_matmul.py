@@ -6,7 +6,15 @@ from pages._matmul_guess import pair_guess, width_guess
 from pages._matmul_layer import error_strip, layer_plot, layer_rows, size_range, work_strip
 from pages._matmul_output import multiplier_choice, pair_range, pair_strip, requantize_strip, sum_range
 from pages._matmul_state import CONTROLS, TOPIC
-from pages._matmul_width import overflow_rows, player, running_rows, sequence_choice, terms_range, types_choice, worst_rows
+from pages._matmul_width import (
+    overflow_rows,
+    player,
+    running_rows,
+    sequence_choice,
+    terms_range,
+    types_choice,
+    worst_rows,
+)
 
 SLOTS: dict[str, _frame.Slot] = {
     "integer_matmul.guess_width": width_guess,

@@ -33,10 +33,10 @@
   const drawLane = (box, lane, y) => {
     box.append(svg('line', { x1: '0%', x2: '100%', y1: y + 46, y2: y + 46, class: 'wiki-line-axis' }))
     for (const at of lane.grid) box.append(svg('line', { x1: `${at}%`, x2: `${at}%`, y1: y + 39, y2: y + 53, class: 'wiki-line-level' }))
-    for (const [from, to] of lane.points) {
+    for (const [from, to, shown] of lane.points) {
       box.append(svg('line', { x1: `${from}%`, x2: `${to}%`, y1: y + 14, y2: y + 46, class: 'wiki-line-snap' }))
       box.append(svg('circle', { cx: `${from}%`, cy: y + 14, r: 5, class: 'wiki-line-value' }))
-      box.append(svg('rect', { x: `${to}%`, y: y + 46, width: 9, height: 9, class: 'wiki-line-restored' }))
+      if (shown) box.append(svg('rect', { x: `${to}%`, y: y + 46, width: 9, height: 9, class: 'wiki-line-restored' }))
     }
   }
 
