@@ -34,7 +34,7 @@ def test_store_reads_lesson_and_refuses_other_language(tmp_path: Path, monkeypat
 def test_ui_fills_placeholders_and_names_missing_key() -> None:
     """Both languages answer to the same key."""
     assert store.ui("kinds.measured", "zh") == "实测"
-    assert store.ui("language.same_in", "en", name="中文") == "This page in 中文"
+    assert store.ui("home.verify_done", "zh", tables=2, cells=3, mismatches=0) == "2 张表，3 格，0 处不符。"
     assert placeholders("{a} of {b:.2f} {{c}}") == {"a", "b"}
     with pytest.raises(KeyError, match=r"nosuch\.key"):
         store.ui("nosuch.key", "en")
