@@ -8,39 +8,42 @@ from __future__ import annotations
 import sympy as sp
 
 from mechanisms.distribution import Pair
-from mechanisms.quantity import Quantity, given
-from mechanisms.rejection_ledger import TOPIC, summary
-from mechanisms.rejection_rules import output_law, rule, verdict
+from mechanisms.expression import total
+from mechanisms.quantity import Quantity
+from mechanisms.rejection_ledger import TOPIC, p, q
+from mechanisms.rejection_rules import FAVOURITE, LAW, output_law, rule
 from mechanisms.table import Table, tabulate
 
-STAR_TARGET = given(f"{TOPIC}.star_target", "p^*", "chosen", index="")
-STAR_DRAFT = given(f"{TOPIC}.star_draft", "q^*", "chosen", index="")
-COUNTED = Quantity(
-    f"{TOPIC}.counted_by_listing", "a^*", "derived", sp.Min(1, STAR_TARGET.sym / STAR_DRAFT.sym), index=""
-)
-SAMPLED = given(f"{TOPIC}.acceptance_rate", r"\alpha", "leviathan2022 §3.2", index="")
-POINT_MASS = Quantity(f"{TOPIC}.point_mass_acceptance", r"\alpha^*", "derived", STAR_TARGET.sym, index="")
-EMITTED = given(f"{TOPIC}.star_emitted", "P^*", "derived", index="")
-DISTANCE = given(f"{TOPIC}.distance", r"\mathrm{TV}", "derived", index="")
+_f = FAVOURITE.sym
+
+
+def _quantity(name: str, tex: str, expression: sp.Basic, source: str = "derived") -> Quantity:
+    return Quantity(f"{TOPIC}.{name}", tex, source, expression, index="")
+
+
+STAR_TARGET = _quantity("star_target", "p^*", total(_f * p))
+STAR_DRAFT = _quantity("star_draft", "q^*", total(_f * q))
+COUNTED = _quantity("counted_by_listing", "a^*", sp.Min(1, STAR_TARGET.sym / STAR_DRAFT.sym))
+SAMPLED = _quantity("acceptance_rate", r"\alpha", total(sp.Min(p, q)), "leviathan2022 §3.2")
+POINT_MASS = _quantity("point_mass_acceptance", r"\alpha^*", STAR_TARGET.sym)
+EMITTED = _quantity("star_emitted", "P^*", total(_f * LAW.sym))
+DISTANCE = _quantity("distance", r"\mathrm{TV}", total(sp.Abs(LAW.sym - p)) / 2)
 COLUMNS = (STAR_TARGET, STAR_DRAFT, COUNTED, SAMPLED, POINT_MASS, EMITTED, DISTANCE)
+
+
+def greedy_law(pair: Pair) -> Table:
+    """The law of the greedy draft scored with q, over which `greedy_bias` sums. Source: as `output_law`.
+
+    Raises ValueError where the favourite is a class of equal tokens: then it is not one token.
+    """
+    return output_law(pair, rule("argmax_draft"))
 
 
 def greedy_bias(pair: Pair, name: str = "") -> Table:
     """One row: p* and q* of the draft's favourite token, the acceptance that the listing counts, min(1, p*/q*), the
     acceptance of an honestly sampled draft, Σ min(p, q), that of the point mass it is, p*, and what comes out.
 
-    Raises ValueError where the favourite is a class of equal tokens: then it is not one token.
     Source: the listing of the draft-precision article; the arithmetic is ours.
     """
-    star = pair.favourite("q")
-    if pair.multiplicity[star] != 1:
-        raise ValueError(f"{pair.tokens[star]!r} stands for {pair.multiplicity[star]} tokens: no single favourite")
-    law = output_law(pair, rule("argmax_draft"))
-    rows = {
-        STAR_TARGET.name: (pair.p[star],),
-        STAR_DRAFT.name: (pair.q[star],),
-        SAMPLED.name: (summary(pair).value(0, "acceptance_rate"),),
-        EMITTED.name: (law.value(star, "output_law"),),
-        DISTANCE.name: (verdict(law).value(0, "distance"),),
-    }
-    return tabulate(f"{TOPIC}.greedy_bias", COLUMNS, (name,), rows, function="mechanisms.rejection_bias.greedy_bias")
+    function = "mechanisms.rejection_bias.greedy_bias"
+    return tabulate(f"{TOPIC}.greedy_bias", COLUMNS, (name,), {}, function=function, over=greedy_law(pair))

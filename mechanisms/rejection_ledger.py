@@ -51,7 +51,7 @@ KL = Quantity(
 PINSKER = Quantity(_id("pinsker_bound"), "B", "derived", sp.sqrt(KL.sym / 2, evaluate=False), index="", kind="float")
 SUMMARY = (RATE, REJECT, REJECT_AGAIN, ERROR, KL, PINSKER)
 
-LENGTH_RATE = Quantity(_id("acceptance_rate"), r"\alpha", "leviathan2022 §3.2", None, index="", kind="given")
+LENGTH_RATE = Quantity(_id("acceptance_rate"), r"\alpha", "leviathan2022 §3.2", None, index="")
 _alpha = LENGTH_RATE.sym
 ONE = Quantity(_id("one_token"), r"\Pr(N{=}1)", "leviathan2022 §3.1", 1 - _alpha, index="")
 TWO = Quantity(_id("two_tokens"), r"\Pr(N{=}2)", "leviathan2022 §3.1", _alpha * (1 - _alpha), index="")

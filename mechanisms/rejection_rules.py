@@ -30,10 +30,10 @@ def _quantity(name: str, tex: str, expression: sp.Basic | None = None, **more: A
     return Quantity(f"{TOPIC}.{name}", tex, "derived", expression, **more)
 
 
-FAVOURITE = given(f"{TOPIC}.is_favourite", "f", "chosen", counts=True)
-KEPT = given(f"{TOPIC}.kept_by_filter", "k", "chosen", counts=True)
+FAVOURITE = Quantity(f"{TOPIC}.is_favourite", "f", "derived", counts=True)
+KEPT = Quantity(f"{TOPIC}.kept_by_filter", "k", "derived", counts=True)
 SIZE = given(f"{TOPIC}.class_size", "m", "chosen", counts=True)
-HALF = given(f"{TOPIC}.half_ratio", "h", "ieee754 binary16")
+HALF = Quantity(f"{TOPIC}.half_ratio", "h", "ieee754 binary16")
 _s, _a, _c = (sp.Symbol(n, nonnegative=True) for n in ("sampled_probability", "counted_acceptance", "corrected_with"))
 DIRECT = _quantity("accepted_mass", "d", share(_s, _a))
 ADDED = _quantity("added_mass", "r", share(1 - total(DIRECT.sym), _c))

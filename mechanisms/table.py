@@ -193,7 +193,9 @@ def _column(
     compiled = compile_rows(expression, exact)
     reduced: dict[str, Any] = {}
     for i, (kind, names, function) in enumerate(compiled.reducers):
-        terms = [function(*row) for row in zip(*(_cast(sums[n], exact) for n in names), strict=True)]
+        terms = [
+            None if None in row else function(*row) for row in zip(*(_cast(sums[n], exact) for n in names), strict=True)
+        ]
         reduced[f"_r{i}"] = None if None in terms else _REDUCE[kind](terms)
     rows = [[reduced[n]] * len(wanted) if n in reduced else _cast(columns[n], exact) for n in compiled.row_names]
     needed = [i for i, n in enumerate(compiled.row_names) if n not in compiled.spared]

@@ -22,6 +22,7 @@ WORDS = (
     "copy",
     "copied",
     "close",
+    "how",
     "formula",
     "substituted",
     "condition",
@@ -55,6 +56,15 @@ def undefined(quantity: Quantity, lang: str) -> str:
         return store.ui("words.undefined", lang)
 
 
+def how(quantity: Quantity, lang: str) -> str:
+    """In words, how a number comes about that has no formula of its own; empty for all others."""
+    topic, name = quantity.id.split(".")
+    try:
+        return store.ui(f"{topic}_how.{name}", lang) if quantity.expression is None else ""
+    except KeyError:
+        return ""
+
+
 def unit(quantity: Quantity, lang: str) -> str:
     return "" if quantity.unit == "1" else store.ui(f"units.{quantity.unit}", lang)
 
@@ -83,7 +93,7 @@ def _column(quantity: Quantity, shape: Table, lang: str, role: str) -> dict[str,
         "symbol": mathml(quantity.tex()), "tex": quantity.tex(), "role": role, "kind": quantity.kind,
         "unit": unit(quantity, lang), "general": mathml(general_tex(quantity, shape), display=True),
         "template": mathml(template, display=True), "condition": mathml(condition) if condition else None,
-        "undefined": undefined(quantity, lang), "source": provenance(quantity.source, lang),
+        "undefined": undefined(quantity, lang), "how": how(quantity, lang), "source": provenance(quantity.source, lang),
     }  # fmt: skip
 
 
@@ -136,7 +146,7 @@ def derivation(table: Table, row: int, name: str, lang: str) -> dict[str, Any]:
     quantity = next(q for q in table.columns if q.name == name)
     return {
         "quantity": found.quantity, "title": html.escape(label(quantity, lang)), "kind": found.kind,
-        "general": mathml(found.general, display=True),
+        "how": how(quantity, lang), "general": mathml(found.general, display=True),
         "substituted": mathml(found.substituted, display=True),
         "condition": mathml(found.condition) if found.condition else None,
         "exact": found.exact, "decimal": found.decimal, "unit": unit(quantity, lang),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
 from mechanisms import rejection_lists
-from mechanisms.distribution import InvalidInput, Pair
+from mechanisms.distribution import InvalidInput, Pair, Problem
 from mechanisms.rejection_ledger import ledger, totals
 from mechanisms.table import Table
 from pages import _payload
@@ -81,12 +81,21 @@ def _paste(event: Any) -> None:
         st.session_state[_LISTS] = (good, error.problems, tries + 1)
 
 
+def _placed(problems: Sequence[Problem]) -> list[dict[str, Any]]:
+    """Problems of long lists, each with the place where it stands."""
+    data = problem_data(problems, rejection_lists.MAX_LIST)
+    for entry in data:
+        if entry["row"] is not None:
+            entry["text"] = t("problems.at", place=f"{entry['row'] + 1:,}") + entry["text"]
+    return data
+
+
 def paste_lists(block: Block, words: str) -> None:
     """Two long lists in a folded box; the last usable totals stay below it."""
     good, problems, tries = st.session_state.get(_LISTS, _NOTHING)
     labels = {w: t(f"editor.{w}") for w in ("p", "q", "summarise")}
     data = {
-        "problems": problem_data(problems, rejection_lists.MAX_LIST), "most": rejection_lists.MAX_LIST,
+        "problems": _placed(problems), "most": rejection_lists.MAX_LIST,
         "title": t(f"{TOPIC}.long_lists"), "help": words, "tries": tries, "open": good is not None or bool(problems),
         "words": {**labels, "normalise": t("editor.normalise_both"), "working": t("words.working")},
     }  # fmt: skip

@@ -39,7 +39,7 @@ def _write_own(pair: Pair | None) -> str:
 
 def _read_own(text: str) -> tuple[Pair, bool]:
     parts = text.split("~")
-    if len(parts) != 3 or len(text) > 4000:
+    if len(parts) != 3 or len(text) > 20_000:
         raise ValueError("own: must be names~p~q")
     names, p, q = (part.split(",") for part in parts)
     return distribution.read_pair([unquote(n) for n in names], p, q), False
@@ -51,13 +51,13 @@ CONTROLS = (
     _state.integer("blend", 0, STEPS, 0),
     _state.choice("reject", ("1", "2", "3", "4", "none"), "3"),
     _state.integer("step", 0, 20, 0),
-    *(_state.integer(n, 0, TICKS - 1, v) for n, v in (("u1", 40), ("u2", 75), ("u3", 20), ("w1", 35), ("w2", 65))),
+    *(_state.tick(n, TICKS, v) for n, v in (("u1", 40), ("u2", 75), ("u3", 20), ("w1", 35), ("w2", 65))),
     _state.choice("rule", rejection_rules.RULE_IDS[1:], "argmax_draft"),
     _state.integer("keep", 1, distribution.MAX_TOKENS, 2),
     _state.choice("draws", DRAWS, "10000"),
     _state.integer("seed", 0, 2**31 - 1, 1),
     _state.choice("guess1", ("", "law", "bug", "nothing", "zero"), ""),
-    _state.integer("guess2", -1, 100, -1),
+    _state.guess("guess2", 100),
 )
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from mechanisms.distribution import MAX_TOKENS, Pair
-from mechanisms.rejection_bias import greedy_bias
+from mechanisms.rejection_bias import greedy_bias, greedy_law
 from mechanisms.rejection_ledger import summary, two_draft_length
 from mechanisms.rejection_rules import RULE_IDS, output_law, rule, verdict
 from pages import _payload
@@ -39,12 +39,12 @@ def keep_range(block: Block, words: str) -> None:
     """How many tokens the filter keeps; only the rule that filters has this control."""
     if get("rule") != "filtered_draft":
         return
-    texts = [str(i) for i in range(1, MAX_TOKENS + 1)]
+    texts = [str(i) for i in range(1, min(MAX_TOKENS, sum(pair_now().multiplicity)) + 1)]
     data = {
         "label": t(f"{TOPIC}.keep"),
         "help": words,
         "texts": texts,
-        "value": get("keep") - 1,
+        "value": min(get("keep"), len(texts)) - 1,
         "topic": f"{TOPIC}.keep",
     }
     block.part("range", data, key=f"{TOPIC}.keep", value=lambda v: put(keep=1 + position(v, MAX_TOKENS - 1)))
@@ -76,6 +76,12 @@ def verdict_strip(block: Block, words: str) -> None:
     block.part("table", strip, key=f"{TOPIC}.verdict")
     exact = outcome == "exact" and get("rule") == "equality"
     key = "verdict_equality" if exact else f"verdict_{outcome}"
+    if (
+        outcome == "exact"
+        and get("rule") == "filtered_draft"
+        and get("keep") >= sum(x > 0 for x in pair_now().single().q)
+    ):
+        key = "verdict_no_cut"
     block.prose(
         f'<p class="wiki-verdict" data-verdict="{outcome}">{t(f"{TOPIC}.{key}")}</p>', key=f"{TOPIC}.verdict_text"
     )
@@ -94,8 +100,12 @@ def law_plot(block: Block, words: str) -> None:
 def bias_table(block: Block, words: str) -> None:
     """Three numbers called acceptance, for the current pair."""
     table = greedy_bias(pair_now())
-    data = _payload.table(table, id=f"{TOPIC}.greedy_bias", lang=language(), layout="strip", caption=words)
+    data = _payload.table(
+        table, id=f"{TOPIC}.greedy_bias", lang=language(), layout="strip", caption=words, over=f"{TOPIC}.greedy_law"
+    )
     block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.bias_help")
+    sums = _payload.table(greedy_law(pair_now()), id=f"{TOPIC}.greedy_law", lang=language(), layout="none")
+    block.part("table", sums, key=f"{TOPIC}.greedy_law")
     block.part("table", data, key=f"{TOPIC}.greedy_bias")
 
 

@@ -74,9 +74,9 @@ def _outcome(found: Check) -> str:
         return "impossible"
     if found.p_value is None:
         return "no_test"
-    if found.smallest_expected < 5:
-        return "few"
-    return "contradicts" if found.p_value < REJECT_AT else "agrees"
+    if found.p_value < REJECT_AT:
+        return "contradicts"
+    return "few" if found.smallest_expected < 5 else "agrees"
 
 
 def counts(block: Block, words: str) -> None:
@@ -91,7 +91,8 @@ def counts(block: Block, words: str) -> None:
             f'<p class="wiki-notice">{t(f"{TOPIC}.control_undefined", rule=name)}</p>', key=f"{TOPIC}.control_note"
         )
         return
-    _one(block, place, control, t(f"{TOPIC}.counts_control", rule=name))
+    heading = "counts_control" if distance else "counts_compared"
+    _one(block, place, control, t(f"{TOPIC}.{heading}", rule=name))
     if distance == 0:
         block.prose(
             f'<p class="wiki-notice">{t(f"{TOPIC}.control_is_exact", rule=name)}</p>', key=f"{TOPIC}.control_note"

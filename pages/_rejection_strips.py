@@ -108,9 +108,9 @@ def trial_data(pair: Pair, lang: str) -> Json:
                 done = _run(pair, points[:1], points[1:2], points[2], Fraction(0))
                 outcomes[f"{d},{k},{'-' if c is None else c}"] = _one_outcome(done)
     bars = [
-        _bar("draft", [drafts], topic=f"{TOPIC}.u1", start=40),
-        _bar("accept", accepts, by="draft", topic=f"{TOPIC}.u2", start=75),
-        _bar("correct", [fix], topic=f"{TOPIC}.u3", start=20, when=[[["accept", 1]]]),
+        _bar("draft", [drafts], topic=f"{TOPIC}.u1"),
+        _bar("accept", accepts, by="draft", topic=f"{TOPIC}.u2"),
+        _bar("correct", [fix], topic=f"{TOPIC}.u3", when=[[["accept", 1]]]),
     ]
     return {"bars": bars, "outcomes": outcomes, "ticks": tick_texts(), "none": t("rejection_ledger.no_residual_needed")}
 
@@ -146,9 +146,9 @@ def walk_data(pair: Pair, lang: str) -> Json:
             outcomes[",".join(map(str, key))] = _outcome(done)
     bars = [
         _bar("draft_1", drafts[:1], at=short_text(WALK_DRAFTS[0])),
-        _bar("accept_1", forms[:1], topic=f"{TOPIC}.w1", start=35),
+        _bar("accept_1", forms[:1], topic=f"{TOPIC}.w1"),
         _bar("draft_2", drafts[1:], at=short_text(WALK_DRAFTS[1])),
-        _bar("accept_2", forms[1:], topic=f"{TOPIC}.w2", start=65, when=[[["accept_1", 0]]]),
+        _bar("accept_2", forms[1:], topic=f"{TOPIC}.w2", when=[[["accept_1", 0]]]),
         _bar("correct", [fix], at=short_text(WALK_CORRECTION), when=[[["accept_1", 1]], [["accept_2", 1]]]),
         _bar("bonus", [bonus], at=short_text(WALK_BONUS), when=[[["accept_2", 0]]]),
     ]

@@ -58,6 +58,28 @@ def integer(name: str, low: int, high: int, default: int) -> Control:
     return Control(name, default, read)
 
 
+def guess(name: str, most: int) -> Control:
+    """A committed guess, 0 … most, or none (-1): what is out of range is no guess, lest a link commit one."""
+
+    def read(text: str) -> tuple[int, bool]:
+        value = int(text)
+        if not 0 <= value <= most:
+            raise ValueError(f"{name}={value}: must lie in 0 … {most}")
+        return value, False
+
+    return Control(name, -1, read, lambda value: "" if value < 0 else str(value))
+
+
+def tick(name: str, ticks: int, default: int) -> Control:
+    """A uniform number as a slider's position; a link may also say it as the page shows it, `0.40`."""
+    plain = integer(name, 0, ticks - 1, default)
+
+    def read(text: str) -> tuple[int, bool]:
+        return plain.read(str(round(float(text) * ticks)) if "." in text else text)
+
+    return Control(name, default, read)
+
+
 def _key(topic: str, name: str) -> str:
     return f"state.{topic}.{name}"  # a component's own key is `<topic>.<control>`
 

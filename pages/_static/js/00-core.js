@@ -122,14 +122,24 @@ window.wiki = (() => {
     const button = e.target.closest?.('[data-copy-link]')
     if (!button) return
     copy(location.href, button.dataset.copyLink)
-    const label = button.textContent
+    button.dataset.label ??= button.textContent
     button.textContent = button.dataset.copyLink
-    setTimeout(() => { button.textContent = label }, 1500)
+    setTimeout(() => { button.textContent = button.dataset.label }, 1500)
   })
 
   parts.prose = (root, data) => {
     const box = el('div', { class: 'wiki-prose', id: data.anchor || null, tabindex: data.anchor ? -1 : null, html: data.html })
     root.replaceChildren(box)
+    // No line may begin with the punctuation after a number or a term: buttons break like words, so tie it to them.
+    for (const button of box.querySelectorAll('.wiki-number, .wiki-term')) {
+      const after = button.nextSibling
+      const mark = after?.nodeType === 3 && /^[。，、；：）！？.,;:)]+/.exec(after.data)?.[0]
+      if (!mark) continue
+      after.data = after.data.slice(mark.length)
+      const tie = el('span', { class: 'wiki-tie' })
+      button.before(tie)
+      tie.append(button, mark)
+    }
   }
 
   // Streamlit has no attribute that tells the theme; the page's own background does.

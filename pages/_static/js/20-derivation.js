@@ -21,6 +21,7 @@
     opener = from
     const w = wiki.words
     const lines = [
+      ...(d.how ? line(w.how, wiki.escaped(d.how), 'how') : []),
       ...line(w.formula, d.general, 'general'),
       ...line(w.substituted, d.substituted, 'substituted'),
       ...(d.condition ? line(w.condition, d.condition, 'condition') : []),

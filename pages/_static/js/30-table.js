@@ -18,7 +18,7 @@
     const { data } = table, q = data.columns[c], value = wiki.cell(table.frame[r][c])
     const name = data.rows[r] ? `${q.label} · ${wiki.escaped(data.rows[r])}` : q.label
     wiki.derive({
-      quantity: q.id, title: name, kind: q.kind,
+      quantity: q.id, title: name, kind: q.kind, how: q.how,
       general: q.general, substituted: wiki.fill(q.template, slots(table, r)),
       condition: q.condition, undefined: value ? '' : q.undefined, exact: value?.exact, decimal: value?.decimal,
       unit: q.unit, source: q.source, fn: data.function,
@@ -64,11 +64,13 @@
   }
   const grid = table => [['', ...table.data.columns.map(q => q.plain)],
     ...table.frame.map((cells, r) => [table.data.rows[r], ...cells.map((t, c) => wiki.cell(t)?.decimal ?? table.data.columns[c].undefined)])]
-  const markdown = table => grid(table).flatMap((line, i) => [`| ${line.join(' | ')} |`,
+  const pipe = x => x.replaceAll('\\', '\\\\').replaceAll('|', '\\|')
+  const texText = x => x.replace(/[&%$#_{}]/g, c => `\\${c}`).replaceAll('−', '$-$').replaceAll('~', '\\textasciitilde{}')
+  const markdown = table => grid(table).map(line => line.map(pipe)).flatMap((line, i) => [`| ${line.join(' | ')} |`,
     ...(i ? [] : [`|${line.map(() => ' --- |').join('')}`])]).join('\n')
   const latex = table => [`\\begin{tabular}{l${'r'.repeat(table.data.columns.length)}}`,
     ['', ...table.data.columns.map(q => `$${q.tex}$`)].join(' & ') + ' \\\\',
-    ...grid(table).slice(1).map(line => line.join(' & ').replaceAll('−', '$-$') + ' \\\\'), '\\end{tabular}'].join('\n')
+    ...grid(table).slice(1).map(line => line.map(texText).join(' & ') + ' \\\\'), '\\end{tabular}'].join('\n')
 
   const copying = table => el('p', { class: 'wiki-copy' }, wiki.words.copy,
     [['CSV', csv], ['Markdown', markdown], ['LaTeX', latex]].map(([name, make]) =>
@@ -97,6 +99,10 @@
       .map((q, c) => `${q.plain} ${wiki.cell(table.frame[0][c])?.decimal ?? q.undefined}`).join('; ')), 700)
   }
 
+  const hint = new ResizeObserver(entries => {
+    for (const { target } of entries) target.toggleAttribute('data-more', target.scrollWidth > target.clientWidth + 4)
+  })
+
   wiki.parts.table = (root, data, memory, first) => {
     const { frames, ...rest } = data
     const shape = JSON.stringify(rest)                     // headers with formulas cost far more than numbers: keep them
@@ -105,8 +111,10 @@
     memory.shape = shape
     memory.rows = frames[0].length
     wiki.tables.set(data.id, table)
-    if (!kept) root.replaceChildren(...(data.layout === 'strip' ? [asStrip(table)] : [...asTable(table), copying(table)]))
+    if (!kept && data.layout !== 'none') root.replaceChildren(...(data.layout === 'strip' ? [asStrip(table)] : [...asTable(table), copying(table)]))
     root.dataset.table = data.id
+    root.hidden = data.layout === 'none'                   // there for the sums of another table
+    if (!kept) for (const box of root.querySelectorAll('.wiki-scroll')) hint.observe(box)
     root.onkeydown = e => move(root, e)
     for (const [b, r, c] of table.buttons) b.onclick = () => open(table, r, c, b)
     const strip = data.layout === 'strip'

@@ -71,8 +71,7 @@
   }
 
   wiki.parts.action = (root, data, memory) => {
-    const busy = data.busy === true
-    const b = el('button', { type: 'button', class: 'wiki-button', disabled: busy, onclick: () => memory.trigger('go', data.sends ?? true) }, data.label)
+    const b = el('button', { type: 'button', class: 'wiki-button', onclick: () => memory.trigger('go', true) }, data.label)
     root.replaceChildren(b)
   }
 })()

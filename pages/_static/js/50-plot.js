@@ -28,18 +28,20 @@
     const table = wiki.tables.get(t.table ?? data.table), y = numbers(table, t.column)
     return {
       type: 'bar', name: t.label, x: table.data.rows, y, offsetgroup: t.group, marker: t.outline ? outline(t.role) : marker(t.role), showlegend: !t.quiet,
-      base: t.base ? numbers(table, t.base) : undefined, hovertemplate: `%{x} · ${t.label}: %{y:.6f}<extra></extra>`,
+      base: t.base ? numbers(table, t.base) : undefined, customdata: table.data.rows.map(wiki.escaped), hovertemplate: `%{customdata} · ${t.label}: %{y:.6f}<extra></extra>`,
       error_y: t.high ? { type: 'data', symmetric: false, color: css('--ink'), thickness: 1.5,
         array: numbers(table, t.high).map((h, i) => h - y[i]), arrayminus: numbers(table, t.low).map((l, i) => y[i] - l) } : undefined,
     }
   })
+
+  const names = data => wiki.tables.get(data.table).data.rows   // a token may be called <b>: Plotly reads names as markup
 
   const layout = data => ({
     barmode: 'group', bargap: 0.28, bargroupgap: 0.06, height: data.height ?? 320, margin: { l: 48, r: 12, t: 8, b: 40 },
     paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', uirevision: data.table,
     font: { family: css('--font'), size: 14, color: css('--ink') }, hoverlabel: { font: { family: css('--font') } },
     legend: { orientation: 'h', y: 1.02, yanchor: 'bottom', x: 0 },
-    xaxis: { type: 'category', fixedrange: true, linecolor: css('--rule') },
+    xaxis: { type: 'category', tickvals: names(data), ticktext: names(data).map(wiki.escaped), fixedrange: true, linecolor: css('--rule') },
     yaxis: { rangemode: 'tozero', range: data.range, fixedrange: true, gridcolor: css('--rule'), zerolinecolor: css('--rule'), title: { text: data.axis } },
   })
 

@@ -11,7 +11,7 @@
     return data.bars.map(bar => {
       const reached = !bar.when || bar.when.some(all => all.every(([id, part]) => hits[id] === part))
       const form = bar.forms[bar.by ? hits[bar.by] ?? 0 : 0]
-      const tick = bar.topic ? wiki.bus.get(bar.topic) ?? bar.start : null
+      const tick = bar.topic ? wiki.bus.get(bar.topic) ?? 0 : null
       const hit = form.hits[tick ?? 0]
       if (reached) hits[bar.id] = hit
       return { bar, form, reached, hit, at: bar.topic ? data.ticks[tick] : bar.at }

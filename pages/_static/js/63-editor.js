@@ -12,6 +12,8 @@
     return { tokens: column('token'), p: column('p'), q: column('q') }
   }
 
+  const unused = names => [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(c => !names.includes(c)) ?? String(names.length + 1)
+
   wiki.parts.editor = (root, data, memory) => {
     const id = memory.id ??= `wiki-editor-${ids++}`
     const w = data.words
@@ -44,7 +46,7 @@
         const n = rows[name].length
         for (const c of ['token', 'p', 'q']) {
           const key = c === 'token' ? 'tokens' : c
-          while (rows[key].length < n) rows[key].push(c === 'token' ? String.fromCharCode(65 + rows[key].length % 26) : '0')
+          while (rows[key].length < n) rows[key].push(c === 'token' ? unused(rows.tokens) : '0')
         }
         send(rows)
       }
@@ -57,9 +59,8 @@
       send(rows)
     }
     const add = () => {
-      const rows = read(root), used = new Set(rows.tokens)
-      const name = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(c => !used.has(c)) ?? String(rows.tokens.length + 1)
-      send({ tokens: [...rows.tokens, name], p: [...rows.p, '0'], q: [...rows.q, '0'] })
+      const rows = read(root)
+      send({ tokens: [...rows.tokens, unused(rows.tokens)], p: [...rows.p, '0'], q: [...rows.q, '0'] })
     }
 
     const line = (token, r) => el('tr', {},
