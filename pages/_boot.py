@@ -55,20 +55,12 @@ def warm_up() -> None:
         for name in HEAVY:
             importlib.import_module(name)
         _assets.plotly_files()
-        _compute_presets()
+        importlib.import_module("pages._warm").presets()  # not imported at the top: SymPy would delay the open port
     except Exception:
         READINESS.status = "failed"
         LOG.exception("warm-up failed")
     else:
         READINESS.status = "ok"
-
-
-def _compute_presets() -> None:
-    from mechanisms.rejection_presets import PRESETS  # not at the top: SymPy would delay the open port
-    from pages._rejection_ledger import numbers
-
-    for pair in PRESETS.values():
-        numbers(pair)
 
 
 @asynccontextmanager

@@ -233,3 +233,12 @@ def test_bad_arguments_are_errors() -> None:
     swapped = Pair(("A", "tail"), (ONE / 2, ONE / 2), (Fraction(1, 4), Fraction(3, 4)), (1, 2))
     with pytest.raises(ValueError, match="stands for 2 tokens"):
         greedy_bias(swapped)
+
+
+def test_rule_that_breaks_down_has_no_distance() -> None:
+    """Where a draft is rejected although p = q leaves nothing to correct with, law and distance are undefined."""
+    tiny = Fraction(1, 10**8)
+    pair = Pair(("A", "B"), (tiny, 1 - tiny), (tiny, 1 - tiny))
+    law = output_law(pair, rule("half_precision"))
+    assert law.column("output_law") == (None, None)
+    assert verdict(law).value(0, "distance") is None
