@@ -21,7 +21,7 @@ from mechanisms.calibration_measure import Measurement, measure
 from mechanisms.calibration_statistics import Statistics, calibrate
 from mechanisms.calibration_transform import Trial
 from mechanisms.expression import REAL, total
-from mechanisms.quantity import Quantity, given
+from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Cell, Table, tabulate
 
 TOPIC = "calibration"
@@ -75,9 +75,9 @@ CURRENT = _float("current_weight", "w", "frantar2022gptq §3.1")
 INVERSE = _float("inverse_entry", r"[H^{-1}]_{q}", "frantar2022gptq Eq. 3")
 COLUMN_ERROR = _float("column_error", "e_q", "frantar2022gptq Eq. 2", index="")
 PIVOT = _float("pivot", r"[H^{-1}]_{qq}", "frantar2022gptq Eq. 2", index="")
-_g, _e, _w = (sp.Symbol(q.name, real=True) for q in (INVERSE, COLUMN_ERROR, CURRENT))
+_g, _e, _w = (signed(q) for q in (INVERSE, COLUMN_ERROR, CURRENT))
 PUSH = _float("push", r"\delta", "frantar2022gptq Eq. 2", -_e / PIVOT.sym * _g)
-CORRECTED = _float("corrected_weight", "w'", "frantar2022gptq Eq. 2", _w + sp.Symbol(PUSH.name, real=True))
+CORRECTED = _float("corrected_weight", "w'", "frantar2022gptq Eq. 2", _w + signed(PUSH))
 STEP = (CURRENT, COLUMN_ERROR, PIVOT, INVERSE, PUSH, CORRECTED)
 
 

@@ -18,8 +18,8 @@ from typing import Any
 import sympy as sp
 
 from mechanisms.expression import largest
-from mechanisms.quant_nodes import RULES, Rounding, clip, nearest, signed, steps
-from mechanisms.quantity import Quantity, as_fraction, given
+from mechanisms.quant_nodes import RULES, Rounding, clip, nearest, steps
+from mechanisms.quantity import Quantity, as_fraction, given, signed
 from mechanisms.table import Cell, Table, tabulate
 
 TOPIC = "error_budget"

@@ -1,7 +1,7 @@
 """One SymPy expression, three readings: exact rationals, numpy arrays and 50-digit reals.
 
 Teaches: how a formula that is written once becomes code. Leaves out: anything about tables, names or sources
-(see `quantity`). `Total` and `Largest` reduce a column to one number; everything else acts row by row.
+(see `quantity`). `Total`, `Product` and `Largest` reduce a column to one number; everything else acts row by row.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ class Total(sp.Function):
     nargs = (1,)
 
 
+class Product(sp.Function):
+    """Product of its argument over all rows of a table."""
+
+    nargs = (1,)
+
+
 class Largest(sp.Function):
     """Largest value of its argument over all rows of a table."""
 
@@ -49,12 +55,17 @@ class Share(sp.Function):
     nargs = (2,)
 
 
-REDUCERS = (Total, Largest)
+REDUCERS = (Total, Product, Largest)
 
 
 def total(term: Any) -> Any:
-    """Σ over the rows. (SymPy ships no types; these four functions stand where an expression is written.)"""
+    """Σ over the rows. (SymPy ships no types; these functions stand where an expression is written.)"""
     return Total(term)
+
+
+def product(factor: Any) -> Any:
+    """Π over the rows."""
+    return Product(factor)
 
 
 def largest(term: Any) -> Any:
@@ -134,6 +145,9 @@ class _ArrayPrinter(NumPyPrinter):
     def _print_Total(self, expr: sp.Basic) -> str:
         return f"numpy.sum({self._print(expr.args[0])}, axis=-1, keepdims={self.by_row})"
 
+    def _print_Product(self, expr: sp.Basic) -> str:
+        return f"numpy.prod({self._print(expr.args[0])}, axis=-1, keepdims={self.by_row})"
+
     def _print_Largest(self, expr: sp.Basic) -> str:
         return f"numpy.max({self._print(expr.args[0])}, axis=-1, keepdims={self.by_row})"
 
@@ -199,7 +213,7 @@ def _compile_array(expr: sp.Basic) -> tuple[tuple[str, ...], Callable[..., Any]]
 
 
 def evaluate_array(expr: sp.Basic, values: Mapping[str, Any]) -> Any:
-    """The expression on numpy arrays; rows lie on the last axis, `Total` and `Largest` reduce it."""
+    """The expression on numpy arrays; rows lie on the last axis, and the reducers sum, multiply or compare along it."""
     names, function = _compile_array(expr)
     with np.errstate(
         divide="ignore", invalid="ignore"

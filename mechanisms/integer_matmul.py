@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import sympy as sp
-
 from mechanisms.expression import total
-from mechanisms.quantity import Quantity, given
+from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Table, tabulate
 
 TOPIC = "integer_matmul"
@@ -31,11 +29,6 @@ def _id(name: str) -> str:
 
 def _count(name: str, tex: str, source: str, expression: Any = None, index: str = "") -> Quantity:
     return Quantity(_id(name), tex, source, expression, index=index, counts=True)
-
-
-def signed(quantity: Quantity) -> sp.Symbol:
-    """The symbol of a quantity that may be negative: same name, no assumption about its sign."""
-    return sp.Symbol(quantity.name, real=True)
 
 
 X_CODE = given(_id("activation_code"), "q_x", "chosen", counts=True)

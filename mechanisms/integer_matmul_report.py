@@ -20,10 +20,9 @@ from mechanisms.integer_matmul import (
     TERMS,
     TOPIC,
     X_ZERO,
-    signed,
 )
 from mechanisms.integer_matmul_layer import Floats, LayerRun
-from mechanisms.quantity import Quantity, given
+from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Cell, Table, tabulate
 
 _MODULE = "mechanisms.integer_matmul_report"

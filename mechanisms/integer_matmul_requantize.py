@@ -16,8 +16,8 @@ from typing import Any
 
 import sympy as sp
 
-from mechanisms.integer_matmul import TOPIC, signed
-from mechanisms.quantity import Quantity, given
+from mechanisms.integer_matmul import TOPIC
+from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Table, tabulate
 
 MANTISSA_BITS = 31  # an int32 multiplier in [2^30, 2^31)

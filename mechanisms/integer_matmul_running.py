@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from mechanisms.integer_matmul import PRODUCT, TERMS, TOPIC, W_CODE, X_CODE, signed
+from mechanisms.integer_matmul import PRODUCT, TERMS, TOPIC, W_CODE, X_CODE
 from mechanisms.integer_matmul_accumulator import (
     BOTTOM,
     CEILING,
@@ -24,7 +24,7 @@ from mechanisms.integer_matmul_accumulator import (
     step,
 )
 from mechanisms.integer_matmul_accumulator import Sum as Register
-from mechanisms.quantity import Quantity, given
+from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Table, tabulate
 
 _MODULE = "mechanisms.integer_matmul_running"

@@ -19,9 +19,8 @@ from scipy.special import ndtr
 
 from mechanisms.error_budget import TOPIC
 from mechanisms.expression import REAL, Real, real, total
-from mechanisms.quant_nodes import signed
 from mechanisms.quant_steps import Convention
-from mechanisms.quantity import Quantity, given
+from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Cell, Table, tabulate
 
 _MODULE = "mechanisms.quant_gaussian"

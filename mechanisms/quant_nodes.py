@@ -107,8 +107,3 @@ def steps(x: Any, scale: Any) -> Any:
 
 def is_zero(x: Any) -> Any:
     return IsZero(x)
-
-
-def signed(name: str) -> Any:
-    """The symbol of a quantity that may be negative; `Quantity.sym` would let SymPy drop its absolute value."""
-    return sp.Symbol(name, real=True)

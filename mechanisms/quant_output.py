@@ -11,8 +11,7 @@ from fractions import Fraction
 
 from mechanisms.error_budget import TOPIC
 from mechanisms.expression import total
-from mechanisms.quant_nodes import signed
-from mechanisms.quantity import Quantity, given
+from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Cell, Table, tabulate
 
 _MODULE = "mechanisms.quant_output"

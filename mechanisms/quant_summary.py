@@ -13,8 +13,8 @@ import sympy as sp
 
 from mechanisms.error_budget import BITS, ERROR, TOPIC, Scheme, b, x
 from mechanisms.expression import largest, total
-from mechanisms.quant_nodes import is_zero, signed
-from mechanisms.quantity import Quantity, given
+from mechanisms.quant_nodes import is_zero
+from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Cell, Table, tabulate
 
 _MODULE = "mechanisms.quant_summary"

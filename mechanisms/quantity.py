@@ -65,8 +65,13 @@ class Quantity:
 
 
 def symbol(name: str) -> sp.Symbol:
-    """The SymPy symbol of a quantity; non-negative, because every quantity with a symbol so far is a mass or count."""
+    """The SymPy symbol of a quantity: non-negative, as most are masses or counts; `signed` is for the others."""
     return sp.Symbol(name, nonnegative=True)
+
+
+def signed(of: Quantity | str) -> Any:
+    """The symbol of a quantity that may be negative: for a non-negative one SymPy drops |x| and max(0, x)."""
+    return sp.Symbol(of if isinstance(of, str) else of.name, real=True)
 
 
 def given(id: str, tex: str, source: str, **more: Any) -> Quantity:
@@ -170,10 +175,12 @@ _ALONE = re.compile(rf"(^|\}}\{{){_OPEN}([^{_OPEN}{_SHUT}]*){_SHUT}(?=\}}|$)")
 class _Tex(LatexPrinter):
     """LaTeX with names and order chosen by the caller; `rows` > 0 writes sums out term by term."""
 
-    def __init__(self, name: Callable[[str, int | None], str], order: Sequence[str], rows: int, limit: int) -> None:
+    def __init__(
+        self, name: Callable[[str, int | None], str], order: Sequence[str], rows: int, limit: int, letter: str
+    ) -> None:
         super().__init__({"mul_symbol": r"\cdot" if rows else None, "order": "none"})
         self._name, self._order, self._rows = name, list(order), rows
-        self._range = rf"_{{v=1}}^{{{limit}}}" if limit else "_{v}"
+        self._range = rf"_{{{letter}=1}}^{{{limit}}}" if limit else f"_{{{letter}}}"
         self._row: int | None = None
 
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
@@ -208,6 +215,10 @@ class _Tex(LatexPrinter):
             return rf"\sum{self._range} {terms[0]}"
         return terms[0] if len(terms) == 1 else f"{_OPEN}{' + '.join(terms)}{_SHUT}"
 
+    def _print_Product(self, expr: sp.Basic) -> str:
+        terms = self._terms(expr)
+        return r" \cdot ".join(terms) if self._rows else rf"\prod{self._range} {terms[0]}"
+
     def _print_Largest(self, expr: sp.Basic) -> str:
         terms, separator = self._terms(expr), r",\; "
         return rf"\max\left({separator.join(terms)}\right)" if self._rows else rf"\max{self._range} {terms[0]}"
@@ -230,9 +241,10 @@ class _Tex(LatexPrinter):
 
 
 def write_tex(
-    expr: sp.Basic, name: Callable[[str, int | None], str], order: Sequence[str], rows: int = 0, limit: int = 0
-) -> str:
+    expr: sp.Basic, name: Callable[[str, int | None], str], order: Sequence[str], rows: int = 0, limit: int = 0,
+    letter: str = "v",
+) -> str:  # fmt: skip
     """LaTeX of `expr`; `name(symbol, row)` says how each symbol is written, `rows` how many terms a sum has, `limit`
-    up to which index a sum that is not written out runs."""
-    text = _ALONE.sub(r"\1\2", str(_Tex(name, order, rows, limit).doprint(expr)))
+    up to which index a sum that is not written out runs, `letter` its index."""
+    text = _ALONE.sub(r"\1\2", str(_Tex(name, order, rows, limit, letter).doprint(expr)))
     return text.replace(_OPEN, r"\left(").replace(_SHUT, r"\right)")

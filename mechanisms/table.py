@@ -6,12 +6,13 @@ exact value, decimal, unit and source. Leaves out: how a cell looks on a page.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechanisms.expression import Largest, Total, Value, compile_rows, real
+from mechanisms.expression import Largest, Product, Total, Value, compile_rows, real
 from mechanisms.quantity import (
     Kind,
     Quantity,
@@ -24,7 +25,7 @@ from mechanisms.quantity import (
 
 Cell = Value | None
 Put = Callable[[str, int | None], str]  # how to write a symbol, inside a sum with its row
-_REDUCE: dict[Any, Callable[[list[Any]], Any]] = {Total: sum, Largest: max}
+_REDUCE: dict[Any, Callable[[list[Any]], Any]] = {Total: sum, Product: math.prod, Largest: max}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +107,21 @@ class Table:
         return len((self.over or self).rows)
 
     @property
+    def letter(self) -> str:
+        """The letter by which the rows that sums run over are counted."""
+        return next((q.index for q in (self.over or self).columns if q.index), "v")
+
+    @property
     def known(self) -> dict[str, Quantity]:
         """Every quantity that an expression of this table may use, in reading order."""
         return {q.name: q for table in (self.over, self) if table for q in table.columns}
 
     def write(self, expression: Any, put: Put | None = None) -> str:
         """LaTeX of an expression over this table's quantities: with symbols, or with what `put` says."""
-        known = self.known
+        known, letter = self.known, self.letter
         if put is None or self.long:
-            return write_tex(
-                expression, lambda s, _: known[s].tex(), list(known), limit=0 if put is None else self.long
-            )
+            limit = 0 if put is None else self.long
+            return write_tex(expression, lambda s, _: known[s].tex(), list(known), limit=limit, letter=letter)
         return write_tex(expression, put, list(known), self.terms)
 
 

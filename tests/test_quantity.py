@@ -12,7 +12,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechanisms.expression import REAL, Largest, Total, real
+from mechanisms.expression import REAL, Largest, Product, Total, real
 from mechanisms.quantity import (
     Kind,
     Quantity,
@@ -23,6 +23,7 @@ from mechanisms.quantity import (
     number_tex,
     print_text,
     short_text,
+    signed,
     symbol,
     text_tex,
     write_tex,
@@ -138,6 +139,7 @@ def test_symbols_carry_their_row() -> None:
     assert Quantity("t.a", "a", "chosen").tex("x_1") == r"a(\text{x\_1})"
     assert Quantity("t.a", "a", "chosen", index="").tex("x") == "a"
     assert Quantity("t.a", "a", "chosen").sym == symbol("a")
+    assert sp.Abs(symbol("a")) == symbol("a") and sp.Abs(signed("a")) != signed(Quantity("t.a", "a", "chosen"))
 
 
 def test_text_is_escaped() -> None:
@@ -160,8 +162,9 @@ a, b = symbol("a"), symbol("b")
         (Largest(sp.Abs(a - b)), r"\max_{v} \left|{a - b}\right|",
          r"\max\left(\left|{2 - 4}\right|,\; \left|{3 - 5}\right|\right)"),
         (a**2, "a^{2}", r"\left(2\right)^{2}"),
+        (Product(1 - a), r"\prod_{v} \left(1 - a\right)", r"\left(1 - 2\right) \cdot \left(1 - 3\right)"),
     ],
-    ids=["min", "max", "total", "one-minus-total", "over-total", "largest", "square"],
+    ids=["min", "max", "total", "one-minus-total", "over-total", "largest", "square", "product"],
 )  # fmt: skip
 def test_formulas_are_written_as_papers_do(expression: sp.Basic, general: str, written: str) -> None:
     """Constants come first, sums have brackets only where they need them, in symbols and in numbers."""

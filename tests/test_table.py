@@ -10,7 +10,7 @@ from fractions import Fraction
 import pandas as pd
 import pytest
 
-from mechanisms.expression import Total, real
+from mechanisms.expression import Total, product, real
 from mechanisms.quantity import Quantity, as_fraction, is_infinite
 from mechanisms.quantity import given as chosen
 from mechanisms.rejection_counts import fit_table
@@ -69,6 +69,16 @@ def test_derivations_repeat_the_cell(name: str) -> None:
             shown = Fraction(str(told.decimal).replace("−", "-"))
             assert abs(shown - as_fraction(value)) <= Fraction(1, 2 * 10**6)
         assert (told.condition is None) == (quantity.defined is None)
+
+
+def test_sums_are_counted_by_the_letter_of_their_rows() -> None:
+    """A sum or product over positions runs over j where the columns are indexed by j."""
+    factor = chosen("t.c", "c", "chosen", index="j")
+    whole = Quantity("t.s", "S", "derived", product(factor.sym), index="")
+    table = tabulate("t.t", (factor, whole), ("1", "2"), {"c": (Fraction(1, 2), Fraction(2, 3))}, function="f")
+    assert table.explain(0, "s").general == r"S = \prod_{j} c(j)"
+    assert table.value(0, "s") == Fraction(1, 3)
+    assert table.explain(1, "s").substituted == r"S = 0.5 \cdot \frac{2}{3}"
 
 
 def test_published_derivation() -> None:
