@@ -11,12 +11,14 @@ from mechanisms.formats_bits import LAYOUTS, effective_bits
 from mechanisms.formats_compare import FORMATS, bell, through
 from mechanisms.formats_floats import E2M1, E4M3, E5M2, decoded
 from mechanisms.formats_nf4 import CODE
+from mechanisms.formats_overflow import overflow
 from mechanisms.formats_regions import float_regions, integer_region
 from mechanisms.quant_blocks import block_errors
 from mechanisms.quant_stack import stacked
 from mechanisms.quantity import short_text
 from mechanisms.table import Table
-from pages._budget_state import SHAPES, TOPIC, choose, get, heading, show
+from pages import _payload
+from pages._budget_state import OVERFLOWS, SHAPES, TOPIC, choose, get, heading, show
 from pages._parts import Block
 from pages._words import t
 
@@ -24,6 +26,7 @@ COLUMNS = [
     "effective_bits", "root_mean_squared_error", "relative_error", "largest_error", "rounded_to_zero",
     "mean_squared_error", "mean_square", "stored_bits", "values",
 ]  # fmt: skip
+CASTS = ("cast_input", "cast_result", "beyond_limit", "overflow_limit", "largest_number", "last_step")
 BITS_FIRST = ("effective_bits", "compression_ratio", "metadata_per_value", "metadata_of_total")
 FLOATS = {form.id: form for form in (E2M1, E4M3, E5M2)}
 INT4_TOP = 7
@@ -100,6 +103,24 @@ def region_table(block: Block, words: str) -> None:
     found = integer_region(Fraction(1), INT4_TOP) if shape == "int4" else float_regions(FLOATS[shape])
     named = tuple(t(f"{TOPIC}.region_{r}") if r in ("subnormal", "integer") else _power(r) for r in found.rows)
     show(block, replace(found, rows=named), "regions", words, head="row_region")
+
+
+def overflow_choice(block: Block, words: str) -> None:
+    choose(block, "overflow", OVERFLOWS, words, notes=True)
+
+
+@lru_cache(maxsize=1)
+def _casts() -> tuple[Table, _payload.Printed]:
+    found = [overflow(saturate=name == "saturate") for name in OVERFLOWS]
+    return found[0], _payload.printed(found, CASTS)
+
+
+def cast_table(block: Block, words: str) -> None:
+    first, frames = _casts()
+    rows = tuple(f"{f.upper()}, {t(f'{TOPIC}.cast_{p}')}" for f, p in map(str.split, first.rows))
+    roles = {"cast_input": "target", "cast_result": "output"}
+    show(block, replace(first, rows=rows), "cast", words, head="row_format", topic=f"{TOPIC}.overflow", roles=roles,
+         order=CASTS, frames=frames)  # fmt: skip
 
 
 def block_table(block: Block, words: str) -> None:

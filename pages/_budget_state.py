@@ -28,6 +28,7 @@ GROUPS = ("all", "4", "2")
 LAB_GROUPS = {"one": "one group", "two": "first two | last three", "three": "first three | last two",
               "alone": "outlier alone"}  # fmt: skip
 LARGEST = ("4", "10", "15", "20")
+OVERFLOWS = ("saturate", "strict")
 SHAPES = ("int4", "e2m1", "e4m3", "e5m2", "nf4")
 GUESSES = ("always", "never_worse", "may_rise", "same")
 POSITION = f"{TOPIC}.position"  # bits and last value together: the frame that the widget's tables show
@@ -63,6 +64,7 @@ CONTROLS = (
     _state.choice("tie", RULES, "half_even"),
     _state.choice("tensor", ("outlier", "plain"), "outlier"),
     _state.choice("shape", SHAPES, "e2m1"),
+    _state.choice("overflow", OVERFLOWS, OVERFLOWS[0]),
     _state.integer("loud", 0, 5, 4),
     _state.choice("model", ("seven", "large"), "large"),
     _state.integer("guess1", -1, 7, -1),

@@ -45,6 +45,8 @@ _BY_NAME: dict[str, _frame.Slot] = {
     "shape": _budget_formats.shape_choice,
     "points": _budget_formats.points_line,
     "regions": _budget_formats.region_table,
+    "overflow": _budget_formats.overflow_choice,
+    "cast": _budget_formats.cast_table,
     "blocks": _budget_formats.block_table,
     "loud": _budget_output.loud_range,
     "damage": _budget_output.damage_strips,

@@ -63,10 +63,10 @@ def sent(data: dict[str, Any], frame: int = 0) -> Cells:
 class Chapter:
     """One chapter in a browser tab."""
 
-    def __init__(self, page: Page, topic: str, lang: str = "en", **state: object) -> None:
+    def __init__(self, page: Page, topic: str, lang: str = "en", *, link: str = "", **state: object) -> None:
         self.page, self.topic = page, topic
         query = urlencode({"v": "1", **{k: str(v) for k, v in state.items()}, "lang": lang})
-        page.goto(f"/{topic}?{query}")
+        page.goto(link or f"/{topic}?{query}")
         self.settle()
 
     def settle(self) -> None:

@@ -23,7 +23,6 @@ from pages._calibration_gptq import SHOWN, moments
 from tests.browser import ROOT
 from tests.browser_codes import LOCALES, Chapter, wanted
 from tests.conftest import Pages
-from tests.test_browser_access import WIDTHS, violations
 
 pytestmark = pytest.mark.browser
 TOPIC = "calibration"
@@ -128,15 +127,3 @@ def test_own_layer_replaces_the_built_in_one(page: Pages) -> None:
     expect(part).to_have_attribute("data-tries", "3")
     chapter.settle()
     assert chapter.values("comparison") == built_in
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_access_and_narrow_screens(page: Pages, scheme: str) -> None:
-    """No rule of WCAG 2.2 AA that a machine checks is broken, and 360 pixels need no sideways scrolling."""
-    lang = "zh" if scheme == "light" else "en"
-    tab = page(locale=LOCALES[lang], color_scheme=scheme, viewport=(360, 780))
-    Chapter(tab, TOPIC, lang, guess1="smaller", corruption="tensor_missing", step=5)
-    assert tab.evaluate(WIDTHS) == [0, 0]
-    tab.locator("summary").evaluate_all("all => all.forEach(s => { s.parentElement.open = true })")
-    assert violations(tab) == []
-    assert tab.evaluate(WIDTHS) == [0, 0]

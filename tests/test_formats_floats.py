@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import ml_dtypes
@@ -24,6 +25,7 @@ from mechanisms.formats_floats import (
     encode,
     round_array,
 )
+from mechanisms.formats_overflow import overflow
 from mechanisms.formats_regions import float_regions, integer_region
 from tests.oracle_quant import SEEDED
 
@@ -172,3 +174,22 @@ def test_integer_region_is_half_a_step() -> None:
     assert (table.value(0, "worst_error"), table.value(0, "worst_relative_error")) == (Fraction(1, 14), 1)
     with pytest.raises(ValueError, match="scale"):
         integer_region(Fraction(0), 7)
+
+
+@pytest.mark.parametrize("saturate", [True, False], ids=["saturate", "strict"])
+def test_overflow_table_equals_ml_dtypes(saturate: bool) -> None:
+    """Without saturation each row is ml_dtypes' cast; with it, the input is clipped to the largest number first. The
+    tie at the limit goes to the even code: the largest number in E4M3, infinity in E5M2."""
+    table = overflow(saturate=saturate)
+    for row, name in enumerate(table.rows):
+        x, result = table.value(row, "cast_input"), table.value(row, "cast_result")
+        dtype = DTYPES[name.split()[0]]
+        most = float(ml_dtypes.finfo(dtype).max)
+        with np.errstate(invalid="ignore"):
+            wanted = np.float64(np.float32(np.clip(float(x), -most, most) if saturate else float(x)).astype(dtype))
+        assert math.isnan(wanted) if result is None else float(result) == wanted, name
+        assert (
+            float(table.value(row, "overflow_limit")) == most + (most - float(np.nextafter(dtype(most), dtype(0)))) / 2
+        )
+    told = [overflow(saturate=False).value(row, "cast_result") for row in (0, 1, 3, 5)]
+    assert told == [448, None, math.inf, -math.inf]

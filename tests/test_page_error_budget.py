@@ -88,7 +88,7 @@ def test_extremes_of_every_control_render(opened: Open, control: str) -> None:
         "vector": quant_vector.GENERATED, "clip": ("1", "0.5"), "group": ("4", "2"), "grid": ("asymmetric",),
         "rule": ("half_up", "half_away"), "convention": ("symmetric", "cells"), "largest": ("4", "20"),
         "law": ("uniform", "student"), "lab_bits": ("4", "8"), "lab_group": ("two", "alone"), "lab_outlier": ("yes",),
-        "tie": ("half_up", "half_away"), "tensor": ("plain",), "model": ("seven", "large"),
+        "tie": ("half_up", "half_away"), "overflow": ("strict",), "tensor": ("plain",), "model": ("seven", "large"),
     }[control]  # fmt: skip
     for value in ends:
         more = {"vector": "own"} if control == "own" else {}

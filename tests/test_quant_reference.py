@@ -13,6 +13,7 @@ from mechanisms.error_budget import Scheme, quantize, ranges
 from mechanisms.formats_bits import LAYOUTS, effective_bits
 from mechanisms.formats_compare import FORMATS, bell, through
 from mechanisms.formats_floats import E2M1, code_points
+from mechanisms.formats_overflow import overflow
 from mechanisms.formats_regions import float_regions
 from mechanisms.quant_blocks import block_errors
 from mechanisms.quant_bytes import weight_bytes
@@ -60,7 +61,13 @@ def chapter() -> Iterator[Table]:
             scheme = Scheme(symmetric=symmetric, rule=rule, group=3)
             table = quantize(LAB, scheme)
             yield from (*ranges(LAB, scheme), table, summary(table, scheme))
-    yield from (grouping(4, "outlier alone"), code_points(E2M1), float_regions(E2M1), block_errors())
+    yield from (
+        grouping(4, "outlier alone"),
+        code_points(E2M1),
+        float_regions(E2M1),
+        block_errors(),
+        overflow(saturate=True),
+    )
     yield from (effective_bits(x) for x in LAYOUTS)
     for c in CONVENTIONS:
         yield from (outlier_step(Fraction(15), 4, c), variance_factor(8, 4, c), best_clip(4, c))
