@@ -118,4 +118,4 @@ def draw(block: Block, name: str, traces: list[dict[str, Any]], note: str, axis:
         "table": f"{TOPIC}.{name}", "traces": traces, "note": note, "alt": t(f"{TOPIC}.{name}_alt"), "axis": axis,
         "library": _assets.PLOTLY_URL, "room": {"l": 68, "r": 2 * bottom // 3, "b": bottom},
     }  # fmt: skip
-    block.part("roomyplot", data, key=f"{TOPIC}.{name}_plot")
+    block.part("plot", data, key=f"{TOPIC}.{name}_plot")

@@ -15,6 +15,12 @@ window.wiki = (() => {
     return node
   }
 
+  const svg = (tag, attributes = {}) => {
+    const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+    return node
+  }
+
   // Values that live in the browser: a control sets one, whatever depends on it listens. No server is asked.
   const bus = {
     get: topic => values.get(topic),
@@ -161,5 +167,5 @@ window.wiki = (() => {
     theme()
   }).observe(document.documentElement, { childList: true, subtree: true })
 
-  return { parts, tables, words: {}, el, bus, draw, listen, announce, copy }
+  return { parts, tables, words: {}, el, svg, bus, draw, listen, announce, copy }
 })()

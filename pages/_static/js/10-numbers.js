@@ -40,5 +40,14 @@
       return escaped(slot === 'row' ? `\\text{${found}}` : found == null ? '\\text{undefined}' : tex(found))
     })
 
-  Object.assign(wiki, { cell, float, fill, escaped })
+  // Lists are separated by blanks and by the commas of either language.
+  const count = text => (text.match(/[^\s,;，；、]+/g) ?? []).length
+  const pasted = event => {                                 // a list in the clipboard, or null for what is none
+    const parts = event.clipboardData.getData('text').trim().split(/[\s,;，；、]+/)
+    if (parts.length < 2) return null
+    event.preventDefault()
+    return parts
+  }
+
+  Object.assign(wiki, { cell, float, fill, escaped, count, pasted })
 })()

@@ -84,7 +84,7 @@
   const asTable = table => [el('p', { class: 'wiki-table-caption', 'aria-hidden': 'true', html: table.data.caption }),
     el('div', { class: 'wiki-scroll', tabindex: 0, role: 'region', 'aria-label': table.data.plain }, el('table', { class: 'wiki-table' },
     el('caption', { class: 'wiki-hidden' }, table.data.plain),
-    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, wiki.words.row), table.data.columns.map(header))),
+    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, table.data.head ?? wiki.words.row), table.data.columns.map(header))),
     el('tbody', {}, table.data.rows.map((name, r) => el('tr', {}, el('th', { scope: 'row' }, name),
       table.data.columns.map((q, c) => el('td', { 'data-role': q.role }, button(table, r, c))))))))]
 

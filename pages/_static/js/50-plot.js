@@ -37,7 +37,7 @@
   const names = data => wiki.tables.get(data.table).data.rows   // a token may be called <b>: Plotly reads names as markup
 
   const layout = data => ({
-    barmode: 'group', bargap: 0.28, bargroupgap: 0.06, height: data.height ?? 320, margin: { l: 48, r: 12, t: 8, b: 40 },
+    barmode: 'group', bargap: 0.28, bargroupgap: 0.06, height: data.height ?? 320, margin: { l: 48, r: 12, t: 8, b: 40, ...data.room },
     paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', uirevision: data.table,
     font: { family: css('--font'), size: 14, color: css('--ink') }, hoverlabel: { font: { family: css('--font') } },
     legend: { orientation: 'h', y: 1.02, yanchor: 'bottom', x: 0 },

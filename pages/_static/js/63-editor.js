@@ -37,9 +37,8 @@
       input.onchange = () => send()
       input.onkeydown = e => { if (e.key === 'Enter') input.blur(), input.focus() }
       input.onpaste = e => {                                // a pasted list fills the column downwards
-        const parts = e.clipboardData.getData('text').trim().split(/[\s,;，；、]+/)
-        if (parts.length < 2 || name === 'token') return
-        e.preventDefault()
+        const parts = name === 'token' ? null : wiki.pasted(e)
+        if (!parts) return
         const rows = read(root)
         if (row + parts.length > data.most) return send({ ...rows, count: row + parts.length })
         parts.forEach((x, i) => { rows[name][row + i] = x })
@@ -98,7 +97,7 @@
     // A list far over the limit is only counted here: it would not fit through the connection.
     const send = more => {
       const text = { p: memory.areas.p.value, q: memory.areas.q.value }
-      const counts = Object.fromEntries(Object.entries(text).map(([c, x]) => [c, (x.match(/[^\s,;，；、]+/g) ?? []).length]))
+      const counts = Object.fromEntries(Object.entries(text).map(([c, x]) => [c, wiki.count(x)]))
       button.disabled = true
       button.textContent = w.working
       memory.trigger('paste', Math.max(counts.p, counts.q) > data.most ? { counts } : { ...text, ...more })

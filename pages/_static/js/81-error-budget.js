@@ -1,23 +1,10 @@
-// Parts of the error-budget chapter: two sliders as one position, a number line, a fold of choices, a vector, a curve.
+// Parts of the error-budget chapter: two sliders as one position, a number line, a fold of choices, a vector.
 // Positions and levels were decided in Python; here they are only laid out.
 'use strict'
 ;(() => {
   const { wiki } = window
-  const { el } = wiki
+  const { el, svg } = wiki
   let ids = 0
-  const svg = (tag, attributes = {}) => {
-    const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    return node
-  }
-
-  // Rows of these tables are not tokens: a table may name its own first column.
-  const table = wiki.parts.table
-  wiki.parts.table = (root, data, memory, first) => {
-    table(root, data, memory, first)
-    const head = data.head && root.querySelector('thead th')
-    if (head) head.textContent = data.head
-  }
 
   // The position of two controls together; tables with a frame for every pair follow it.
   wiki.parts.pair = (root, data, memory) => {
@@ -105,7 +92,7 @@
     memory.button.disabled = false
     memory.button.onclick = () => {
       const text = memory.area.value
-      const count = (text.match(/[^\s,;，；、]+/g) ?? []).length
+      const count = wiki.count(text)
       memory.button.disabled = true
       memory.button.textContent = w.working
       memory.trigger('edit', count > data.most ? { count } : { text })   // a huge list is counted here, not sent
@@ -115,31 +102,5 @@
     if (data.problems.length) memory.fold.open = true
     root.dataset.problems = data.problems.length
     root.dataset.tries = data.tries
-  }
-
-  // A curve over a table's rows, marked where it is lowest; straight pieces, so that it can be laid out in percent.
-  wiki.parts.curve = (root, data, memory) => {
-    const box = svg('svg', { width: '100%', height: 220, role: 'img', 'aria-label': data.alt, class: 'wiki-curve' })
-    const foot = el('div', { class: 'wiki-line-scale', 'aria-hidden': 'true' })
-    root.replaceChildren(el('p', { class: 'wiki-line-title' }, data.axis), box, foot, el('p', { class: 'wiki-help', html: data.note }))
-    const draw = () => {
-      const found = wiki.tables.get(data.table)
-      if (!found) return
-      const column = name => found.data.columns.findIndex(q => q.name === name)
-      const cells = found.frame.map(row => [wiki.cell(row[column(data.x)]), wiki.cell(row[column(data.y)])])
-      const points = cells.map(([x, y]) => [wiki.float(x.exact || x.decimal), wiki.float(y.exact || y.decimal)])
-      const [low, high] = [Math.min(...points.map(p => p[0])), Math.max(...points.map(p => p[0]))]
-      const top = Math.max(...points.map(p => p[1])) || 1
-      const at = ([x, y]) => [3 + 94 * (x - low) / (high - low || 1), 205 - 190 * y / top]
-      const line = [...points].sort((a, b) => a[0] - b[0]).map(at)
-      const least = points.reduce((best, p, i) => p[1] < points[best][1] ? i : best, 0)
-      box.replaceChildren(svg('line', { x1: '0%', x2: '100%', y1: 205, y2: 205, class: 'wiki-line-axis' }))
-      line.slice(1).forEach(([x, y], i) => box.append(svg('line', { x1: `${line[i][0]}%`, y1: line[i][1], x2: `${x}%`, y2: y, class: 'wiki-curve-piece' })))
-      points.forEach((p, i) => { const [x, y] = at(p); box.append(svg('circle', { cx: `${x}%`, cy: y, r: i === least ? 7 : 3, class: i === least ? 'wiki-curve-least' : 'wiki-curve-point' })) })
-      foot.replaceChildren(...[low, high].map(v => el('span', {}, cells[points.findIndex(p => p[0] === v)][0].short)))
-      root.dataset.least = least
-    }
-    wiki.listen(memory, [[`drawn:${data.table}`, draw]])
-    draw()
   }
 })()

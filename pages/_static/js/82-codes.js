@@ -26,9 +26,8 @@
       input.onchange = () => send()
       input.onkeydown = e => { if (e.key === 'Enter') input.blur(), input.focus() }
       input.onpaste = e => {                                // a pasted list fills the column downwards
-        const parts = e.clipboardData.getData('text').trim().split(/[\s,;，；、]+/)
-        if (parts.length < 2 || name === 'zero') return
-        e.preventDefault()
+        const parts = name === 'zero' ? null : wiki.pasted(e)
+        if (!parts) return
         const values = read(root)
         parts.slice(0, data.most + 1 - row).forEach((part, i) => { values[name][row + i] = part })
         for (const c of ['x', 'w']) while (values[c].length < values[name].length) values[c].push('0')

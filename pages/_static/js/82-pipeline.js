@@ -40,15 +40,6 @@
     root.dataset.own = data.own
   }
 
-  // A chart with long names or numbers beside its axes: the room for them is made after each drawing.
-  wiki.parts.roomyplot = (root, data, memory, first) => {
-    wiki.parts.plot(root, data, memory, first)
-    memory.margin = data.room
-    memory.room ??= new MutationObserver(() => window.Plotly.relayout(memory.figure, { 'margin.l': memory.margin.l, 'margin.r': memory.margin.r, 'margin.b': memory.margin.b }))
-    memory.room.observe(root, { attributes: true, attributeFilter: ['data-drawn'] })
-    memory.off.push(() => memory.room.disconnect())
-  }
-
   // The step player; `data.steps` names the bus topic that carries variant · length + step, so that tables can follow.
   wiki.parts.stepper = (root, data, memory, first) => {
     memory.seen?.disconnect()
