@@ -4,7 +4,8 @@ import streamlit as st
 
 from lessons import store
 from pages import _frame
-from pages._words import language, resolve, t
+from pages._menu import PAGES
+from pages._words import language, resolve, t, unknown
 
 ICON = "/assets/icon.svg"
 
@@ -24,17 +25,17 @@ def pick_language() -> None:
     )
 
 
+notices = unknown()
 lang = resolve()
 # set first, so that no page's icon becomes the favicon: that would be fetched from a font host
 st.set_page_config(
     page_title=t("site.name"), page_icon="📘", layout="wide", menu_items={"About": t("site.description")}
 )
-pages = {
-    name: st.Page(f"{name}.py", title=t(f"site.{name}"), url_path=name, default=name == "home") for name in _frame.PAGES
-}
+pages = {name: st.Page(f"{name}.py", title=t(f"site.{name}"), url_path=name, default=name == "home") for name in PAGES}
 current = st.navigation(list(pages.values()))
 st.set_page_config(page_title=f"{current.title} · {t('site.name')}")
 with st.sidebar:
     pick_language()
 _frame.shell(lang, {"" if name == "home" else name: page for name, page in pages.items()})
+_frame.notify("address", notices)
 current.run()

@@ -14,7 +14,6 @@ from pages._parts import shell as shell_part
 from pages._words import language, t
 
 Slot = Callable[[Block, str], None]  # adds parts to the block; gets the slot's caption or help as HTML
-PAGES = ("home", "error_budget", "integer_matmul", "calibration", "rejection_ledger", "sources")
 OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's frame
 
 
@@ -29,17 +28,22 @@ def chapter(
     reach: block -> the last block that its controls move. A change redraws its own block and what it reaches, in one
     run of the server; a block that is not named here moves only itself.
     """
-    notices = _state.begin(topic, controls) if controls else []
-    if notices:
-        top = Block(f"notices-{topic}")
-        for notice in notices:
-            name, given, used = (html.escape(x) for x in (notice.name, notice.given, notice.used))
-            text = t("state.corrected", name=name, given=given, used=used or t("state.default"))
-            top.prose(f'<p class="wiki-notice" role="status">{text}</p>', key=f"notice-{topic}-{notice.name}")
-        top.mount()
+    notify(topic, _state.begin(topic, controls) if controls else [])
     sections = _html.lesson(topic, language())
     extra = {sections[0].label: _contents(sections, bool(controls))}
     _draw(topic, sections, slots, reach or {}, extra)
+
+
+def notify(topic: str, notices: Sequence[_state.Notice]) -> None:
+    """Say what a link asked for in vain, and what is shown instead."""
+    if not notices:
+        return
+    top = Block(f"notices-{topic}")
+    for notice in notices:
+        name, given, used = (html.escape(x) for x in (notice.name, notice.given, notice.used))
+        text = t("state.corrected", name=name, given=given, used=used or t("state.default"))
+        top.prose(f'<p class="wiki-notice" role="status">{text}</p>', key=f"notice-{topic}-{notice.name}")
+    top.mount()
 
 
 def _draw(

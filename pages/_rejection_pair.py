@@ -15,6 +15,7 @@ from mechanisms.distribution import InvalidInput, Pair, Problem
 from mechanisms.quantity import short_text
 from mechanisms.rejection_ledger import blends
 from mechanisms.rejection_presets import PRESETS
+from mechanisms.rejection_round import round_events
 from pages import _state
 from pages._parts import Block
 from pages._words import t
@@ -45,12 +46,14 @@ def _read_own(text: str) -> tuple[Pair, bool]:
     return distribution.read_pair([unquote(n) for n in names], p, q), False
 
 
+FATES: tuple[int | None, ...] = (1, 2, 3, 4, None)  # the first rejected draft of the verification round
+LAST_STEP = max(len(round_events(first_rejected=f)) for f in FATES) - 1
 CONTROLS = (
     _state.choice("pair", PRESETS, "zero_in_draft"),
     _state.Control("own", None, _read_own, _write_own),
     _state.integer("blend", 0, STEPS, 0),
     _state.choice("reject", ("1", "2", "3", "4", "none"), "3"),
-    _state.integer("step", 0, 20, 0),
+    _state.integer("step", 0, LAST_STEP, 0),
     *(_state.tick(n, TICKS, v) for n, v in (("u1", 40), ("u2", 75), ("u3", 20), ("w1", 35), ("w2", 65))),
     _state.choice("rule", rejection_rules.RULE_IDS[1:], "argmax_draft"),
     _state.integer("keep", 1, distribution.MAX_TOKENS, 2),

@@ -8,10 +8,9 @@ from typing import Any
 from mechanisms.rejection_round import Event, cache_table, round_events
 from pages import _payload
 from pages._parts import Block
-from pages._rejection_pair import TOPIC, get, position, put
+from pages._rejection_pair import FATES, LAST_STEP, TOPIC, get, position, put
 from pages._words import language, t
 
-POSITIONS: tuple[int | None, ...] = (1, 2, 3, 4, None)
 NAMES = ("1", "2", "3", "4", "none")
 Json = dict[str, Any]
 
@@ -49,7 +48,7 @@ def _lanes(event: Event, prefix: int) -> list[Json]:
 @lru_cache(maxsize=8)
 def player_data(lang: str) -> Json:
     variants = []
-    for first in POSITIONS:
+    for first in FATES:
         events = round_events(first_rejected=first)
         prefix = events[0].tape.confirmed
         variants.append([
@@ -69,12 +68,12 @@ def _caption(event: Event) -> str:
 
 def player(block: Block, words: str) -> None:
     data = {**player_data(language()), "step": get("step"), "alt": words}
-    block.part("player", data, key=f"{TOPIC}.round", step=lambda v: put(step=position(v, 20)))
+    block.part("player", data, key=f"{TOPIC}.round", step=lambda v: put(step=position(v, LAST_STEP)))
 
 
 @lru_cache(maxsize=8)
 def _cache_frames(lang: str, caption: str) -> Json:
-    frames = [cache_table(first_rejected=p) for p in POSITIONS]
+    frames = [cache_table(first_rejected=p) for p in FATES]
     return _payload.table(
         frames[0], id=f"{TOPIC}.cache", lang=lang, topic=f"{TOPIC}.reject", layout="strip", caption=caption,
         frames=_payload.printed(frames),

@@ -12,15 +12,17 @@ import hashlib
 import html
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util
 
 from pages import _assets
+from pages._menu import PAGES
 
 NAME = {"en": "Fewer Bits, Fewer Calls", "zh": "少用位，少调用"}
 TAG = {"en": "en", "zh": "zh-Hans"}
@@ -115,7 +117,12 @@ class Frame:
             await page(scope, receive, send)
 
     def answer(self, request: Request) -> Response:
-        """The start page in the reader's language, or 304 when the browser has it."""
+        """The start page in the reader's language, or 304 when the browser has it; home for a page that is none."""
+        path = request.url.path.strip("/")
+        if path and path not in PAGES[1:]:  # the first page's address is "/"
+            missing = [] if path in (PAGES[0], "index.html") else [("missing", path)]
+            query = urlencode([*missing, *request.query_params.multi_items()])
+            return RedirectResponse(f"/?{query}", headers=self.headers)
         lang = language(request.query_params.get("lang"), request.headers.get("accept-language", ""))
         zipped = _assets.accepts_gzip(request)
         body = self.packed[lang] if zipped else self.pages[lang]

@@ -5,6 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from lessons import store
+from pages._state import Notice
+
+
+def unknown() -> list[Notice]:
+    """A language or a page that the address asked for and that does not exist (`_serve` sends the latter here under
+    `missing`). Ask before `resolve` mends the address."""
+    found: list[Notice] = []
+    asked = st.query_params.get("lang")
+    if asked is not None and asked not in store.LANGUAGES:
+        found.append(Notice("lang", asked[:40], ""))
+    if path := st.query_params.pop("missing", ""):
+        found.append(Notice("page", path[:40], ""))
+    return found
 
 
 def resolve() -> str:

@@ -13,6 +13,7 @@ from mechanisms import verify
 from mechanisms.rejection_ledger import ledger
 from mechanisms.rejection_presets import PRESETS
 from pages import _frame, _payload
+from pages._menu import PAGES
 from pages._parts import Block
 from pages._rejection_ledger import ROLES
 from pages._words import language, t
@@ -43,7 +44,7 @@ def chapters(block: Block, words: str) -> None:
     cards = "".join(
         f'<li class="wiki-card"><h3><a href="/{name}?lang={language()}">{html.escape(t(f"site.{name}"))}</a></h3>'
         f"<p>{html.escape(t(f'site.{name}_about'))}</p></li>"
-        for name in _frame.PAGES[1:]
+        for name in PAGES[1:]
     )
     block.prose(f'<ul class="wiki-cards" aria-label="{words}">{cards}</ul>', key="home.chapters")
 

@@ -1,7 +1,8 @@
 """How long from a key press to the changed picture: `python -m tests.bench`, or `make bench`.
 
-Our wiki and a bare Streamlit page run side by side and take turns, so that a slow spell of the machine hits both. Time
-is taken inside the page: from the key event's own stamp to the frame after the one that has the new value in the DOM.
+Our chapters, a bare Streamlit page and a page without any framework run side by side and take turns, so that a slow
+spell of the machine hits all of them. Time is taken inside the page: from the key event's own stamp to the frame after
+the one that has the new value in the DOM.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from tests.bench_statistics import Sample, report
 from tests.browser import ROOT, free_port, idle, running
 from tests.conftest import ARGS, NAMES
 
-ROUNDS, LOADS = 30, 8
+FLOOR = ROOT / "tests/bench_apps/floor.html"
+ROUNDS, LOADS = 20, 8
 FRAMES_PER_ROUND = 3
 PAUSE_MS = 300  # after each sample, for charts and for what a slider tells the server late
-CHAPTER = "/rejection_ledger?lang=en&v=1"
+LINK = "/{}?lang=en&v=1"
+PASTES = 5
 
 # `wikiBench.arm(selector)` before the key is pressed; `wikiBench.done` resolves to both times in milliseconds.
 PROBE = """
@@ -97,23 +100,39 @@ class Press:
     typed: str = ""
 
 
-def radios(key: str) -> str:
-    return f"[data-key='rejection_ledger.{key}'] input:checked"
+def of(topic: str, key: str, what: str = "input:checked") -> str:
+    """The control of a chapter that is to be pressed."""
+    return f"[data-key='{topic}.{key}'] {what}"
 
 
-LEDGER, LAW = (f'[data-table="rejection_ledger.{name}"]' for name in ("ledger", "law"))
-BLEND = "[data-key='rejection_ledger.blend'] input[type=range]"
-TOKEN = '[data-key="rejection_ledger.editor"] [data-at="token-0"]'
+def table(topic: str, name: str) -> str:
+    return f'[data-table="{topic}.{name}"]'
+
+
+SLIDER, TOKEN = "input[type=range]", '[data-at="token-0"]'
+RIGHT, BOTH = ("ArrowRight",), ("ArrowRight", "ArrowLeft")
+R, E, M, C = CHAPTERS = ("rejection_ledger", "error_budget", "integer_matmul", "calibration")
 PRESSES = (
+    Press("floor, browser", "floor", "#slider", "#value", repeat=FRAMES_PER_ROUND),
     Press("bare slider, server", "bare", ".st-key-slider input[type=range]", "#slider-value"),
     Press("bare radio, server", "bare", ".st-key-radio input:checked", "#radio-value", ("ArrowDown",)),
-    Press("our preset, server", "wiki", radios("pair"), LEDGER, ("ArrowRight", "ArrowLeft")),
-    Press("our rule, server", "wiki", radios("rule"), LAW),
-    Press("our blend, browser", "wiki", BLEND, LEDGER, repeat=FRAMES_PER_ROUND),
+    Press("ledger preset, server", R, of(R, "pair"), table(R, "ledger"), BOTH),
+    Press("ledger rule, server", R, of(R, "rule"), table(R, "law")),
+    Press("ledger blend, browser", R, of(R, "blend", SLIDER), table(R, "ledger"), repeat=FRAMES_PER_ROUND),
     # a pair that no cache has seen; from it the preset radio goes to the first or to the last preset
-    Press("our new pair, server", "wiki", TOKEN, LEDGER, ("Enter",), typed="A{}"),
+    Press("ledger new pair, server", R, of(R, "editor", TOKEN), table(R, "ledger"), ("Enter",), typed="A{}"),
+    Press("budget vector, server", E, of(E, "vector"), table(E, "map"), BOTH),
+    Press("budget bits, browser", E, of(E, "bits", SLIDER), table(E, "map"), BOTH, FRAMES_PER_ROUND),
+    # another vector starts with its own last value, so that this slider begins each round at its left end
+    Press("budget last, browser", E, of(E, "last", SLIDER), table(E, "map"), RIGHT, FRAMES_PER_ROUND),
+    Press("integer types, server", M, of(M, "types"), table(M, "overflow"), BOTH),
+    Press("integer zero, browser", M, of(M, "zero", SLIDER), table(M, "sums"), BOTH, FRAMES_PER_ROUND),
+    # between grids that were compared before: what the ten methods cost the first time is not the page's doing
+    Press("calibration bits, server", C, of(C, "bits"), table(C, "comparison"), BOTH),
+    Press("calibration column, browser", C, of(C, "player", SLIDER), table(C, "column"), BOTH, FRAMES_PER_ROUND),
 )
-LOADED = {"bare": ("#slider-value",), "wiki": (".wiki-prose h1", f"{LEDGER} td")}
+LOADED = {"bare": ("#slider-value",), R: (".wiki-prose h1", f"{table(R, 'ledger')} td")}
+MILLION, MOST = "0 " * 1_000_000, "1 -2 " * 2048  # more than is taken, and the most that is
 
 
 @contextmanager
@@ -154,7 +173,8 @@ def press(page: Page, what: Press, turn: int) -> tuple[float, float]:
     page.keyboard.press(what.keys[turn % len(what.keys)])
     first, second = page.evaluate("window.wikiBench.done")
     page.wait_for_timeout(PAUSE_MS)
-    idle(page)
+    if what.page != "floor":
+        idle(page)
     return first, second
 
 
@@ -167,8 +187,41 @@ def presses(pages: Mapping[str, Page], rounds: int, told: Callable[[str], None])
             found[what.name] += times if turn else []
         if turn % 10 == 0:
             told(f"round {turn} of {rounds}")
-    samples = [Sample(name, [b for _, b in times]) for name, times in found.items()]
-    return [*samples, Sample("our blend, first paint", [a for a, _ in found["our blend, browser"]])]
+    made = [Sample(name, [b for _, b in times]) for name, times in found.items()]
+    first = {n: [a for a, _ in times] for n, times in found.items() if n.endswith("browser")}
+    return [*made, *(Sample(n.replace("browser", "first paint"), times) for n, times in first.items())]
+
+
+# How long the page does not answer at all, in the longest piece, between arming and the mark `data-tries`.
+PASTE = """({ selector, text }) => new Promise(resolve => {
+  const part = document.querySelector(selector), before = part.dataset.tries
+  let longest = 0
+  const blocks = new PerformanceObserver(list => {
+    longest = Math.max(longest, ...list.getEntries().map(e => e.duration))
+  })
+  blocks.observe({ type: 'longtask' })
+  const start = performance.now()
+  part.querySelector('details').open = true
+  part.querySelector('textarea').value = text
+  part.querySelector('button').click()
+  const seen = new MutationObserver(() => {
+    if (part.dataset.tries === before) return
+    seen.disconnect()
+    const end = performance.now()
+    setTimeout(() => { blocks.disconnect(); resolve([end - start, longest]) }, 100)
+  })
+  seen.observe(part, { attributes: true })
+})"""
+
+
+def pastes(page: Page, selector: str, name: str, text: str) -> list[Sample]:
+    """Time from the click to the answer on the page, and the longest time in which the page stood still."""
+    page.bring_to_front()
+    times = []
+    for _ in range(PASTES):
+        times.append(page.evaluate(PASTE, {"selector": selector, "text": text}))
+        idle(page)
+    return [Sample(f"{name}, answer", [a for a, _ in times]), Sample(f"{name}, standstill", [b for _, b in times])]
 
 
 def load(browser: Browser, url: str, selectors: Sequence[str]) -> list[float]:
@@ -207,15 +260,18 @@ def measure(rounds: int = ROUNDS, count: int = LOADS, told: Callable[[str], None
             found = next(filter(None, map(shutil.which, NAMES)))
             browser = playwright.chromium.launch(executable_path=found, args=ARGS)
             told(facts(browser))
-            urls = {"bare": bare, "wiki": wiki.url + CHAPTER}
+            urls = {"floor": FLOOR.as_uri(), "bare": bare, **{c: wiki.url + LINK.format(c) for c in CHAPTERS}}
             samples = loads(browser, urls, count)
             pages: dict[str, Page] = {}
             for who, url in urls.items():
                 pages[who] = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en-US")
                 pages[who].add_init_script(PROBE)
                 pages[who].goto(url)
-                idle(pages[who])
+                if who != "floor":
+                    idle(pages[who])
             samples += presses(pages, rounds, told)
+            samples += pastes(pages[E], f"[data-key='{E}.editor']", "a million values", MILLION)
+            samples += pastes(pages[E], f"[data-key='{E}.editor']", "four thousand values", MOST)
             browser.close()
     return samples
 

@@ -6,17 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+SERVER = ("ledger preset", "ledger rule", "budget vector", "integer types", "calibration bits")
+BROWSER = ("ledger blend", "budget bits", "budget last", "integer zero", "calibration column")
 # name of the aim -> (measured, percentile, baseline or None, at most: ratio or milliseconds)
 AIMS: Mapping[str, tuple[str, float, str | None, float]] = {
-    "preset, against the bare slider": ("our preset, server", 50, "bare slider, server", 1.3),
-    "rule, against the bare slider": ("our rule, server", 50, "bare slider, server", 1.3),
-    "preset, against the bare radio": ("our preset, server", 50, "bare radio, server", 1.3),
-    "rule, against the bare radio": ("our rule, server", 50, "bare radio, server", 1.3),
-    "blend, first paint": ("our blend, first paint", 95, None, 25),
-    "blend, frame after it": ("our blend, browser", 95, None, 25),
+    **{f"{n}, against the bare {b}": (f"{n}, server", 50, f"bare {b}, server", 1.3)
+       for n in SERVER for b in ("slider", "radio")},
+    **{f"{n}, first paint": (f"{n}, first paint", 95, None, 25) for n in BROWSER},
     "first load, heading": ("our first load, heading", 50, "bare first load", 1.5),
     "first load, ledger": ("our first load, ledger", 50, "bare first load", 1.5),
-}
+    "a million values pasted": ("a million values, answer", 95, None, 2000),
+    "four thousand values pasted": ("four thousand values, answer", 95, None, 2000),
+    "page stands still, a million": ("a million values, standstill", 95, None, 2000),
+    "page stands still, four thousand": ("four thousand values, standstill", 95, None, 2000),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

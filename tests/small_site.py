@@ -52,6 +52,7 @@ def build(folder: Path) -> Path:
     (folder / "pages/_static/js/00-probe.js").write_text("(() => { window.wiki = 'here' })()", "utf-8")
     for file in ("__init__", "_assets", "_boot", "_serve"):
         shutil.copy(ROOT / f"pages/{file}.py", folder / "pages")
+    (folder / "pages/_menu.py").write_text('PAGES = ("home", "deep")\n', "utf-8")
     (folder / "pages/_warm.py").write_text("def presets():\n    pass\n", "utf-8")
     (folder / "pages/__main__.py").write_text(SCRIPT, "utf-8")
     return folder

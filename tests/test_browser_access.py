@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from pages._frame import PAGES
+from pages._menu import PAGES
 from tests.browser import idle, visit
 from tests.browser_ledger import LANGUAGES, LOCALES, enter, open_chapter, part
 from tests.conftest import Pages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages._frame import PAGES
+from pages._menu import PAGES
 from pages._rejection_pair import STEPS
 from tests.browser_codes import Chapter
 from tests.browser_ledger import TOPIC, linked, open_chapter, part, settled, table, values

@@ -118,6 +118,21 @@ def test_impossible_link_is_repaired_and_named(page: Pages, wave: int) -> None:
     assert digest(fresh) == digest(tab) and fresh.url == repaired
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_unknown_page_and_language_are_named(page: Pages, lang: str) -> None:
+    """An address that no page has shows home without Streamlit's own dialog, an unknown language the browser's; both
+    are named in a notice, and the address is repaired."""
+    tab = page(locale=LOCALES[lang])
+    visit(tab, "/no/such/page")
+    expect(tab.locator(".wiki-notice[role=status]")).to_contain_text("no/such/page")
+    expect(tab.locator(".wiki-cards")).to_be_visible()
+    assert tab.locator('[role="dialog"]').count() == 0 and "missing" not in tab.url
+    visit(tab, f"/{TOPIC}?lang=fr")
+    settled(tab)
+    expect(tab.locator(".wiki-notice[role=status]")).to_contain_text("fr")
+    assert f"lang={lang}" in tab.url
+
+
 def test_a_link_without_a_version_changes_only_what_it_names(page: Pages) -> None:
     """A menu link keeps what the session knows; one with `v` is a whole state."""
     tab = page()

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from mechanisms.verify import TABLES
-from pages._frame import PAGES
+from pages._menu import PAGES
 from tests.browser import idle, visit
 from tests.browser_ledger import (
     LANGUAGES,

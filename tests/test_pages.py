@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from lessons import store
 from mechanisms.distribution import MAX_NAME, Pair, normalised
 from mechanisms.rejection_presets import PRESETS
-from pages._frame import PAGES
+from pages._menu import PAGES
 from pages._rejection_pair import CONTROLS
 from tests.browser import ROOT
 from tests.browser_ledger import JUNK, LANGUAGES, TOPIC, WAVES, fraction, reference, rows_of

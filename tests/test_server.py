@@ -18,7 +18,7 @@ from tests.browser import Server, environment, idle, visit
 from tests.small_site import Answer
 
 
-@pytest.mark.parametrize("path", ["/", "/deep", "/index.html", "/no/such/page", "/?lang=en"])
+@pytest.mark.parametrize("path", ["/", "/deep", "/?lang=en"])
 def test_start_page_is_ours_at_every_page_address(site: Server, path: str) -> None:
     """Name, icon, style and script are in the page, the script before Streamlit's, and Streamlit's own are gone."""
     page = Answer(site, path)
@@ -32,6 +32,18 @@ def test_start_page_is_ours_at_every_page_address(site: Server, path: str) -> No
     noscript = page.text.partition("<noscript>")[2].partition("</noscript>")[0]
     assert 'lang="en"' in noscript
     assert 'lang="zh-Hans"' in noscript
+
+
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [("/no/such/page?lang=zh&x=%3C", "/?missing=no%2Fsuch%2Fpage&lang=zh&x=%3C"),
+     ("/home?lang=en", "/?lang=en"), ("/index.html", "/?")],
+    ids=["none", "home", "file"],
+)  # fmt: skip
+def test_addresses_without_a_page_lead_home(site: Server, path: str, there: str) -> None:
+    """What is not a page is named to the first page, on this host; the rest of the query stays."""
+    answer = Answer(site, path)
+    assert (answer.status, answer.headers["location"]) == (307, there)
 
 
 @pytest.mark.parametrize(

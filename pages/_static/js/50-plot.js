@@ -60,8 +60,9 @@
       window.Plotly.react(memory.figure, traces(data), layout(data), { responsive: true, displayModeBar: false })
         .then(() => { root.dataset.drawn = String(1 + Number(root.dataset.drawn ?? 0)) })
     }
-    // After the frame in which the table was painted: the number under the hand never waits for its picture.
-    const later = () => { if (!memory.waiting) { memory.waiting = true; requestAnimationFrame(() => setTimeout(react)) } }
+    // When the browser has nothing else to do: the number under the hand never waits for its picture.
+    const idle = window.requestIdleCallback ?? (f => setTimeout(f, 60))
+    const later = () => { if (!memory.waiting) { memory.waiting = true; requestAnimationFrame(() => idle(react, { timeout: 150 })) } }
     wiki.listen(memory, [['theme', later], ...new Set([data.table, ...data.traces.map(t => t.table)])].map(x => Array.isArray(x) ? x : [x && `drawn:${x}`, later]))
     if (window.Plotly) later()
     else {
