@@ -124,6 +124,14 @@ window.wiki = (() => {
     else push(state, title, url)
   }
 
+  // Streamlit tells a page that embeds it how it is doing. With nobody around it tells itself, three times a change, and
+  // each time spends milliseconds on finding out whether it may listen.
+  if (window.parent === window) {
+    window.addEventListener('message', e => {
+      if (e.source === window && e.data?.stCommVersion) e.stopImmediatePropagation()
+    }, true)
+  }
+
   document.addEventListener('click', e => {
     const button = e.target.closest?.('[data-copy-link]')
     if (!button) return
