@@ -72,7 +72,7 @@ def leviathan_table_1() -> Table:
         COST.name: zero, OPS_COST.name: zero, OPS_PRINTED.name: [Fraction(o) for _, _, o, _ in TABLE_1],
         SPEED_PRINTED.name: [Fraction(s) for *_, s in TABLE_1],
     }  # fmt: skip
-    names = tuple(f"α = {a}, γ = {g}" for a, g, *_ in TABLE_1)
+    names = tuple(f"α {a}, γ {g}" for a, g, *_ in TABLE_1)
     function = "mechanisms.economics_published.leviathan_table_1"
     return tabulate(_id("leviathan_table_1"), FIRST, names, values, function=function)
 

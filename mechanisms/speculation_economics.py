@@ -20,7 +20,7 @@ TOPIC = "speculation_economics"
 _MODULE = f"mechanisms.{TOPIC}"
 MOST_DRAFTS = 12
 RATES = tuple(Fraction(i, 20) for i in range(21))
-COSTS = tuple(Fraction(x) for x in ("0", "0.02", "0.05", "0.11", "0.2"))
+COSTS = tuple(Fraction(x) for x in ("0", "0.02", "0.05", "0.1", "0.11", "0.2"))
 
 
 def _id(name: str) -> str:

@@ -46,7 +46,8 @@ def _examples() -> Iterator[Row]:
         shown = [(e.tokens_printed, tokens), (e.speedup_printed, speed)]
         follows = all(_rounded(v, text) == text for text, v in shown)
         yield {
-            "case": CASES[e.id], "rate": RATE_TEXT.get(e.id, short_text(e.rate)), "gamma": str(e.gamma), "cost": short_text(e.cost),
+            "case": CASES[e.id], "rate": RATE_TEXT.get(e.id, short_text(e.rate)), "gamma": str(e.gamma),
+            "cost": short_text(e.cost),
             "tokens_printed": _rounded(tokens, e.tokens_printed), "tokens_exact": exact_text(tokens),
             "tokens_12dp": decimal_text(tokens, 12), "speedup_printed": _rounded(speed, e.speedup_printed),
             "speedup_exact": exact_text(speed), "speedup_12dp": decimal_text(speed, 12),

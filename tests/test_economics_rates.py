@@ -96,7 +96,7 @@ def test_traces_differ_in_one_figure_only() -> None:
 @given(two_laws(least=2, most=5))
 @SEEDED
 def test_overlap_is_one_minus_the_largest_event_gap(laws: tuple[list[Fraction], list[Fraction]]) -> None:
-    """α = 1 − TV with TV over all events; Pinsker's bound lies below, KL is SciPy's, Σpq is the chance of equal draws."""
+    """α = 1 − TV with TV over all events; Pinsker's bound lies below, KL is SciPy's."""
     p, q = laws
     assert len(p) == len(q)
     totals = overlap_summary(overlap(Pair(tuple("ABCDE"[: len(p)]), tuple(p), tuple(q))))
@@ -167,13 +167,20 @@ def test_two_steps_known_numbers() -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: chain(()), "rates"), (lambda: chain((Fraction(2),)), "rates"), (lambda: rate_of((Fraction(1),), "x"), "which"),
-        (lambda: positions((5,)), "lengths"), (lambda: positions(()), "lengths"), (lambda: positions((1,), 13), "gamma"),
-        (lambda: metrics((1,), round_ms=Fraction(0)), "round_ms"), (lambda: shaped(Fraction(1, 3)), "share"),
-        (lambda: shaped(Fraction(1, 2), "x"), "tail"), (lambda: heated(PAIRS["same_favourite"], Fraction(0)), "temperature"),
-        (lambda: two_steps(Fraction(2)), "coupling"), (lambda: two_steps(Fraction(1), Fraction(2)), "first"),
+        (lambda: chain(()), "rates"),
+        (lambda: chain((Fraction(2),)), "rates"),
+        (lambda: rate_of((Fraction(1),), "x"), "which"),
+        (lambda: positions((5,)), "lengths"),
+        (lambda: positions(()), "lengths"),
+        (lambda: positions((1,), 13), "gamma"),
+        (lambda: metrics((1,), round_ms=Fraction(0)), "round_ms"),
+        (lambda: shaped(Fraction(1, 3)), "share"),
+        (lambda: shaped(Fraction(1, 2), "x"), "tail"),
+        (lambda: heated(PAIRS["same_favourite"], Fraction(0)), "temperature"),
+        (lambda: two_steps(Fraction(2)), "coupling"),
+        (lambda: two_steps(Fraction(1), Fraction(2)), "first"),
     ],
-)  # fmt: skip
+)
 def test_bad_arguments_are_named(call: object, name: str) -> None:
     """A value out of range is a ValueError that names the argument."""
     with pytest.raises(ValueError, match=name):

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_tree_keeps_the_joint_law_exactly(laws: tuple[Law, Law], widths: tuple[i
     for rule in ("exact", "replacement"):
         law, passed = joint(text, widths, rule)  # type: ignore[arg-type]
         assert law == target_joint(text, len(widths))
-        assert all(a >= b for a, b in zip(passed, passed[1:], strict=False))
+        assert all(a >= b for a, b in pairwise(passed))
 
 
 def test_a_stale_draft_law_bends_the_output() -> None:
@@ -147,12 +148,15 @@ def test_devices_are_records() -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: joint(turned(PRESETS["disjoint"]), ()), "widths"), (lambda: joint(turned(PRESETS["disjoint"]), (4,)), "widths"),
-        (lambda: Text(("A",), (), ()), "tokens"), (lambda: Text(("A", "B"), (), ()), "target"),
-        (lambda: ridge_limits(device("h100"), (0,)), "positions"), (lambda: batches(device("h100"), -1), "gamma"),
+        (lambda: joint(turned(PRESETS["disjoint"]), ()), "widths"),
+        (lambda: joint(turned(PRESETS["disjoint"]), (4,)), "widths"),
+        (lambda: Text(("A",), (), ()), "tokens"),
+        (lambda: Text(("A", "B"), (), ()), "target"),
+        (lambda: ridge_limits(device("h100"), (0,)), "positions"),
+        (lambda: batches(device("h100"), -1), "gamma"),
         (lambda: batches(device("h100"), 1, sizes=(0,)), "sizes"),
     ],
-)  # fmt: skip
+)
 def test_bad_arguments_are_named(call: object, name: str) -> None:
     """A value out of range is a ValueError that names the argument."""
     with pytest.raises(ValueError, match=name):
