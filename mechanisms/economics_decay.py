@@ -13,7 +13,7 @@ from itertools import accumulate
 from operator import mul
 
 from mechanisms.economics_nodes import geometric
-from mechanisms.expression import product, total
+from mechanisms.expression import total
 from mechanisms.quantity import Quantity, given
 from mechanisms.speculation_economics import TOPIC, check
 from mechanisms.table import Table, tabulate
@@ -64,7 +64,6 @@ DIFFERENCE = Quantity(
 )  # fmt: skip
 COLUMNS = (POSITION, CONDITIONAL, BEFORE, SURVIVAL, SUMMED, FALLING, PLUGGED, CONSTANT, DIFFERENCE)
 
-ALL = Quantity(_id("whole_survival"), r"\Pi", "derived", product(CONDITIONAL.sym), index="")
 LENGTH = Quantity(_id("accepted_tokens"), "L", "derived", total(SURVIVAL.sym), unit="token", index="")
 TOKENS = Quantity(_id("tokens_per_round"), r"\tau", "derived", 1 + LENGTH.sym, unit="token", index="")
 
@@ -116,7 +115,7 @@ GAP = Quantity(
 )  # fmt: skip
 PROPOSED = Quantity(_id("drafts_proposed"), "n", "derived", counts=True, index="")
 PER_PROPOSED = Quantity(_id("accepted_per_proposed"), "u", "derived", LENGTH.sym / PROPOSED.sym, index="")
-TOTALS = (PROPOSED, LENGTH, TOKENS, PER_PROPOSED, ALL, CLOSED, GAP)
+TOTALS = (PROPOSED, LENGTH, TOKENS, PER_PROPOSED, CLOSED, GAP)
 
 
 def chain_totals(table: Table) -> Table:

@@ -45,8 +45,9 @@ p, q = TARGET.sym, DRAFT.sym
 SHARED = Quantity(_id("shared_mass"), "d", "leviathan2022 §3.2", sp.Min(p, q))
 GAP = Quantity(_id("absolute_gap"), "g", "derived", sp.Abs(p - q))
 RATE = Quantity(_id("acceptance_rate"), r"\alpha", "leviathan2022 §3.2", total(SHARED.sym), index="")
-DISTANCE = Quantity(_id("distance"), r"\mathrm{TV}", "leviathan2022 §3.2", total(GAP.sym) / 2, index="")
-ONE_MINUS = Quantity(_id("one_minus_distance"), r"1-\mathrm{TV}", "leviathan2022 §3.2", 1 - DISTANCE.sym, index="")
+ONE_MINUS = Quantity(
+    _id("one_minus_distance"), r"1-\mathrm{TV}", "leviathan2022 §3.2", 1 - total(GAP.sym) / 2, index=""
+)
 AGREE = Quantity(_id("favourite_agrees"), "f", "derived", counts=True, index="")
 EQUAL = Quantity(_id("equality_rate"), "e", "derived", total(p * q), index="")
 KL = Quantity(
@@ -55,7 +56,7 @@ KL = Quantity(
 FLOOR = Quantity(
     _id("pinsker_floor"), "b", "derived", sp.Max(0, 1 - sp.sqrt(KL.sym / 2, evaluate=False)), index="", kind="float",
 )  # fmt: skip
-OVERLAP, SUMMARY = (TARGET, DRAFT, SHARED, GAP), (RATE, DISTANCE, ONE_MINUS, AGREE, EQUAL, KL, FLOOR)
+OVERLAP, SUMMARY = (TARGET, DRAFT, SHARED, GAP), (RATE, ONE_MINUS, AGREE, EQUAL, KL, FLOOR)
 
 HEAT = given(_id("temperature"), "T", "chosen", index="")
 SHARPNESS = Quantity(_id("sharpness"), r"\beta", "derived", 1 / HEAT.sym, index="")

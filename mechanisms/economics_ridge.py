@@ -24,14 +24,15 @@ POSITIONS = (1, 2, 3, 26, 60, 64)
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 FOUR_BITS = Fraction("4.15625")  # with a sixteen-bit scale and a four-bit zero for every 128 weights
 FULL_BITS = 16
+TERA = 10**12  # the table shows figures as they are printed
 
 
 def _id(name: str) -> str:
     return f"{TOPIC}.{name}"
 
 
-FLOPS = Quantity(_id("peak_flops"), "F", "hardware_figures", unit="FLOP/s", index="", kind="quoted", counts=True)
-BYTES = Quantity(_id("bandwidth"), "M", "hardware_figures", unit="B/s", index="", kind="quoted", counts=True)
+FLOPS = Quantity(_id("peak_flops"), "F", "hardware_figures", unit="TFLOP/s", index="", kind="quoted")
+BYTES = Quantity(_id("bandwidth"), "M", "hardware_figures", unit="TB/s", index="", kind="quoted")
 RIDGE = Quantity(_id("ridge"), r"\rho", "derived", FLOPS.sym / BYTES.sym, unit="FLOP/B", index="")
 BITS = given(_id("stored_bits"), "b", "chosen", index="", unit="bit")
 NODES = given(_id("positions_per_request"), "N", "chosen", counts=True, index="", unit="position")
@@ -63,7 +64,7 @@ BATCHED = (BATCH, LENGTH, RATE, COST, replace(RIDGE, expression=None), TOKENS, P
 
 
 def _figures(of: Device, rows: int) -> dict[str, list[Fraction]]:
-    return {FLOPS.name: [of.flops.value] * rows, BYTES.name: [of.bandwidth.value] * rows}
+    return {FLOPS.name: [of.flops.value / TERA] * rows, BYTES.name: [of.bandwidth.value / TERA] * rows}
 
 
 def ridge_limits(of: Device, positions: Sequence[int] = POSITIONS) -> Table:

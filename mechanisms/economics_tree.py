@@ -7,7 +7,7 @@ Everything is enumerated with fractions: at most 4 tokens and 3 levels.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -137,11 +137,11 @@ def joint(text: Text, widths: Sequence[int], rule: Rule = "exact") -> tuple[dict
     """
     if not 1 <= len(widths) <= MOST_DEPTH or not all(1 <= w <= MOST_WIDTH for w in widths):
         raise ValueError(f"widths={tuple(widths)}: must be 1 … {MOST_DEPTH} levels of 1 … {MOST_WIDTH} candidates")
-    law: Counter[tuple[int, ...]] = Counter()
+    law: defaultdict[tuple[int, ...], Fraction] = defaultdict(Fraction)
     alive: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
     passed: list[Fraction] = []
     for level, width in enumerate(widths):
-        following: Counter[tuple[int, ...]] = Counter()
+        following: defaultdict[tuple[int, ...], Fraction] = defaultdict(Fraction)
         for prefix, weight in alive.items():
             accepted, corrected = node(*text.laws(prefix[-1] if prefix else None), width, rule)
             for token in range(len(text.tokens)):

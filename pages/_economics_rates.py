@@ -19,7 +19,7 @@ CHAIN_ORDER = (
 )  # fmt: skip
 TOTALS_ORDER = (
     "tokens_per_round", "tokens_constant", "overstatement", "accepted_tokens", "accepted_per_proposed",
-    "whole_survival", "drafts_proposed",
+    "drafts_proposed",
 )  # fmt: skip
 METRICS_ORDER = (
     "accepted_per_proposed", "accepted_per_verified", "accepted_tokens", "tokens_per_round", "share_of_longest",

@@ -90,8 +90,6 @@ def settings(block: Block, words: str) -> None:
 def own_curve(block: Block, words: str) -> None:
     if get("curve") == OWN:
         own_list(block, "curve", "costs", words, verification)
-    else:
-        block.prose("", key=f"{TOPIC}.own_curve")
 
 
 def now_strip(block: Block, words: str) -> None:

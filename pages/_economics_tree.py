@@ -89,7 +89,6 @@ def _edit(event: Any) -> None:
 def editor(block: Block, words: str) -> None:
     """Two to four tokens with p and q; shown while the reader's own pair is chosen."""
     if get("tree_pair") != OWN:
-        block.prose("", key=f"{TOPIC}.tree_editor")
         return
     pair = pair_now()
     fields = (list(pair.tokens), [short_text(x) for x in pair.p], [short_text(x) for x in pair.q], ())
