@@ -38,7 +38,7 @@ def _rates(text: str) -> tuple[Fraction, ...]:
 
 CHAINS = (
     Chain("linear", tuple(Fraction(4, 5) - Fraction(3 * i, 40) for i in range(5)), "derived"),
-    Chain("eagle", _rates("0.79 0.74 0.72 0.73 0.67"), "eagle2024 Table 1"),
+    Chain("eagle", _rates("0.79 0.74 0.72 0.73 0.67"), "eagle2024"),
     Chain("fastmtp", _rates("81/100 56/81 36/56"), "fastmtp2025", "2.73"),
     Chain("dflash2", _rates("0.854 0.803 0.794 0.783 0.775 0.759 0.729"), "dflash2_2026", "4.27"),
     Chain("constant", (Fraction(4, 5),) * 5, "derived"),

@@ -1,7 +1,8 @@
 """Two steps of text: a head that guesses the second token alone against a draft that knows the first.
 
-Teaches: an independent head can at best offer the marginal law, whose overlap with the conditional law is smaller by
-exactly what the two tokens have to do with each other. Leaves out: how heads are trained, longer texts.
+Teaches: a head that does not see the first token learns the marginal law of the second, whose overlap with the
+conditional laws shrinks as the tokens depend on each other. Leaves out: how heads are trained, longer texts. The
+marginal law need not be the best law to offer: with unequal first tokens another one may overlap more.
 """
 
 from __future__ import annotations
