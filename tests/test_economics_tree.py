@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -30,6 +30,8 @@ def _text(p: Law, q: Law) -> Text:
 
 
 @given(two_laws(least=2, most=4), st.integers(1, 3))
+@example(([Fraction(2, 5), Fraction(7, 20), Fraction(1, 4)], [Fraction(9, 10), Fraction(1, 20), Fraction(1, 20)]), 2)
+@example(([Fraction(1, 4)] * 4, [Fraction(1, 10), Fraction(1, 5), Fraction(3, 10), Fraction(2, 5)]), 3)
 @SEEDED
 def test_node_equals_the_recursion(laws: tuple[Law, Law], width: int) -> None:
     """Masses of a node add up to the law of a recursion that knows nothing of lists, and that law is the target's."""

@@ -122,6 +122,18 @@ def test_longer_drafts_can_lose() -> None:
     assert cell(best(table), "best_draft_length") == 2
 
 
+def test_verification_is_paid_by_hand() -> None:
+    """α = ½, c = 0.1: two drafts yield 1.75 tokens; at V = 2 the round lasts 2.2 steps, at V = 1 it lasts 1.2."""
+    dear, cheap = (speed_curve(Fraction(1, 2), Fraction("0.1"), costs_of(c)) for c in ("square", "constant"))
+    assert (cell(dear, "round_time", 2), cell(cheap, "round_time", 2)) == (Fraction("2.2"), Fraction("1.2"))
+    assert (cell(dear, "speedup", 2), cell(cheap, "speedup", 2)) == (
+        Fraction("1.75") / Fraction("2.2"),
+        Fraction(35, 24),
+    )
+    assert [str(x) for x in costs_of("tiers")[3:9]] == ["1", "3/2", "3/2", "3/2", "3/2", "2"]
+    assert costs_of("slope")[5] == Fraction("1.1")
+
+
 def test_arrays_equal_the_table() -> None:
     """The same expressions on numpy arrays."""
     gamma = np.arange(13.0)
