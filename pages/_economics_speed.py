@@ -17,7 +17,7 @@ from pages._economics_state import (
     COST_IDS,
     OWN,
     TOPIC,
-    _draft,
+    draft_key,
     get,
     heading,
     own_list,
@@ -76,7 +76,7 @@ def settings(block: Block, words: str) -> None:
         if name == "cost" and value in COST_IDS:
             put(cost=value)
         elif name == "curve" and value in CURVES:
-            st.session_state.pop(_draft("curve"), None)
+            st.session_state.pop(draft_key("curve"), None)
             put(curve=value, **({"own_curve": verification()} if value == OWN else {}))
 
     choices = [

@@ -21,8 +21,8 @@ from mechanisms.rejection_presets import PRESETS
 from mechanisms.speculation_economics import COSTS, MOST_DRAFTS, RATES, VERIFICATIONS
 from pages import _payload, _state
 from pages._parts import Block
-from pages._rejection_pair import _read_own as read_pair
-from pages._rejection_pair import _write_own as write_pair
+from pages._rejection_pair import read_own as read_pair
+from pages._rejection_pair import write_own as write_pair
 from pages._words import language, t
 
 TOPIC = "speculation_economics"
@@ -131,14 +131,14 @@ def choose_list(
 
     def pick(value: Any) -> None:
         if value in options:
-            st.session_state.pop(_draft(name), None)
+            st.session_state.pop(draft_key(name), None)
             put(**{name: value, f"own_{name}": tuple(now())} if value == OWN else {name: value})
 
     data = pills(name, options, words, notes=True)
     block.part("choice", data, key=f"{TOPIC}.{name}", value=pick)
 
 
-def _draft(name: str) -> str:
+def draft_key(name: str) -> str:
     return f"{TOPIC}._draft_{name}"  # (text as typed, faults) while it cannot be used
 
 
@@ -152,17 +152,17 @@ def own_list(block: Block, name: str, kind: Kind, words: str, now: Callable[[], 
             return
         text, count = str(event.get("text") or "")[:20_000], event.get("count")
         if isinstance(count, int) and count > MOST[kind]:
-            st.session_state[_draft(name)] = ("", (Fault("too_many", None, f"{count:,}"),))
+            st.session_state[draft_key(name)] = ("", (Fault("too_many", None, f"{count:,}"),))
             return
         try:
             values = read_list(text, kind)
         except InvalidList as error:
-            st.session_state[_draft(name)] = (text[:2000], error.faults)
+            st.session_state[draft_key(name)] = (text[:2000], error.faults)
             return
-        st.session_state.pop(_draft(name), None)
+        st.session_state.pop(draft_key(name), None)
         put(**{name: OWN, f"own_{name}": values})
 
-    shown, faults = st.session_state.get(_draft(name), (", ".join(str(x) for x in now()), ()))
+    shown, faults = st.session_state.get(draft_key(name), (", ".join(str(x) for x in now()), ()))
     kept = [t(f"{TOPIC}.list_kept")] if faults else []
     labels = {"label": t(f"{TOPIC}.list_{kind}"), "use": t(f"{TOPIC}.list_use"), "working": t("words.working")}
     data = {
