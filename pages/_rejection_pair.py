@@ -27,7 +27,7 @@ OWN = "own"
 DRAWS = ("1000", "10000", "100000", "1000000", "10000000")
 
 
-def _write_own(pair: Pair | None) -> str:
+def write_own(pair: Pair | None) -> str:
     if pair is None:
         return ""
     columns = (
@@ -38,7 +38,7 @@ def _write_own(pair: Pair | None) -> str:
     return "~".join(",".join(c) for c in columns)
 
 
-def _read_own(text: str) -> tuple[Pair, bool]:
+def read_own(text: str) -> tuple[Pair, bool]:
     parts = text.split("~")
     if len(parts) != 3 or len(text) > 20_000:
         raise ValueError("own: must be names~p~q")
@@ -50,7 +50,7 @@ FATES: tuple[int | None, ...] = (1, 2, 3, 4, None)  # the first rejected draft o
 LAST_STEP = max(len(round_events(first_rejected=f)) for f in FATES) - 1
 CONTROLS = (
     _state.choice("pair", PRESETS, "zero_in_draft"),
-    _state.Control("own", None, _read_own, _write_own),
+    _state.Control("own", None, read_own, write_own),
     _state.integer("blend", 0, STEPS, 0),
     _state.choice("reject", ("1", "2", "3", "4", "none"), "3"),
     _state.integer("step", 0, LAST_STEP, 0),
