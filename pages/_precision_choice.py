@@ -42,8 +42,9 @@ def frames() -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
 def choice_table(block: Block, words: str) -> None:
     first, cells, *_ = frames()
     order = order_of(first, _SHOWN)
-    marks = audit((), hide=order[len(_SHOWN) :])
-    roles = {"speedup_short": "target", "best_short": "target", "speedup_long": "draft", "best_long": "draft"}
+    best_of = {f"speedup_{w}": (f"best_{w}", ("other", "best")) for w in ("short", "long")}
+    marks = audit((), computed=best_of, hide=order[len(_SHOWN) :])
+    roles = {"speedup_short": "target", "speedup_long": "draft"}
     show(block, first, "choices", words, head="row_length", order=order, topic=POSITION, frames=cells, audit=marks,
          roles=roles)  # fmt: skip
 
@@ -74,11 +75,15 @@ def chain_choice(block: Block, words: str) -> None:
     choose(block, "chain", tuple(CASES), words)
 
 
+_LAW = ("prefix_survival", "break_probability", "break_so_far")
+
+
 def break_table(block: Block, words: str) -> None:
     found = [breaks(rate) for rate in CASES.values()]
-    cells = _payload.printed(found)
-    show(block, found[0], "breaks", words, head="row_accepted", topic=f"{TOPIC}.chain", frames=cells,
-         roles={"break_probability": "rejected"})  # fmt: skip
+    order = order_of(found[0], _LAW)
+    show(block, found[0], "breaks", words, head="row_accepted", topic=f"{TOPIC}.chain", order=order,
+         frames=_payload.printed(found, order), roles={"break_probability": "rejected"},
+         audit=audit((), hide=order[len(_LAW) :]))  # fmt: skip
 
 
 def break_plot(block: Block, words: str) -> None:
@@ -119,6 +124,6 @@ def listing_tables(block: Block, words: str) -> None:
         bias, id=f"{TOPIC}.listing", lang=language(), caption=t(f"{TOPIC}.listing_strip"), topic=f"{TOPIC}.pair",
         frames=bias_cells, layout="strip", over=f"{TOPIC}.listing_law",
     )  # fmt: skip
-    block.part("table", data, key=f"{TOPIC}.listing_law")
+    block.part("table", {**data, "audit": audit((), hide=("is_favourite", "difference"))}, key=f"{TOPIC}.listing_law")
     heading(block, t(f"{TOPIC}.listing_strip"), "listing_head")
     block.part("table", strip, key=f"{TOPIC}.listing")

@@ -19,13 +19,19 @@ from pages._words import t
 
 Frames = tuple[Table, _payload.Printed]
 FRAMES = f"{TOPIC}.target"
-_SHOWN = ("step_printed", "tokens", "round_ms", "speedup_printed", "speedup", "speedup_reached")
-_EVEN = ("tokens", "base_tokens", "tokens_share", "break_even_step", "step_printed", "margin", "pays")
+_SHOWN = ("speedup_printed", "speedup", "speedup_reached", "tokens", "step_printed", "round_ms")
+_EVEN = ("break_even_step", "step_printed", "pays", "margin", "tokens", "base_tokens", "tokens_share")
 
 
 def order_of(table: Table, shown: tuple[str, ...]) -> tuple[str, ...]:
     """The shown columns first, then those that only derivations need."""
     return (*shown, *(q.name for q in table.columns if q.name not in shown))
+
+
+def strip_of(table: Table, shown: tuple[str, ...]) -> dict[str, Any]:
+    """Order and marks of a strip of the shown columns."""
+    order = order_of(table, shown)
+    return {"order": order, "audit": audit((), hide=order[len(shown) :])}
 
 
 def _numbers() -> tuple[Model, Fraction]:
@@ -132,7 +138,7 @@ _FREE = ("free_target", "free_verification", "free_price", "predicted_int4")
 def free_strip(block: Block, words: str) -> None:
     heading(block, words, "free_head")
     found = free_verification()
-    show(block, found, "free", words, layout="strip", order=order_of(found, _FREE))
+    show(block, found, "free", words, layout="strip", **strip_of(found, _FREE))
 
 
 def even_table(block: Block, words: str) -> None:

@@ -19,7 +19,7 @@ TOPIC = "draft_precision"
 LENGTHS = tuple(range(1, 13))
 SCENARIOS = ("code", "chat")
 PRICES = ("1", "1.1", "1.25", "1.5")
-TARGETS = tuple(Fraction(n) for n in (*range(20, 121), *range(125, 275, 5)))  # ms, finer where most intervals lie
+TARGETS = tuple(Fraction(n) for n in (*range(30, 111), *range(120, 271, 10)))  # ms, finer where most intervals lie
 _RATES = ("0.4", "0.45", "0.495", "0.55", "0.6", "0.612", "0.668", "0.7", "0.769", "0.8", "0.85", "0.9")
 RATES = tuple(map(Fraction, _RATES))
 STEPS = tuple(Fraction(x) for x in ("0.5", "1", "2", "3.9", "4.2", "6.8", "10"))  # ms
@@ -118,7 +118,19 @@ def show(block: Block, table: Table, name: str, words: str = "", *, head: str = 
     block.part("table", {**data, "head": t(f"{TOPIC}.{head}"), **extra}, key=f"{TOPIC}.{name}")
 
 
-TAGS = ("agrees", "contradicted", "underivable", "quoted", "points", "reached", "missed", "fast", "slow")
+TAGS = (
+    "agrees",
+    "contradicted",
+    "underivable",
+    "quoted",
+    "points",
+    "reached",
+    "missed",
+    "fast",
+    "slow",
+    "best",
+    "other",
+)
 
 
 def audit(

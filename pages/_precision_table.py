@@ -36,8 +36,12 @@ VERDICTS = {
     "tokens_printed": "contradicted", "speedup_printed": "underivable",
 }  # fmt: skip
 BENEATH = ("tokens_code", "tokens_chat", "tokens_mean")
-HELPERS = ("draft_length", "code_rate", "chat_rate", "mean_rate", "tokens_at_mean_rate", "draft_total")
-ORDER = (*PRINTED, "excess_over_code", "needed_rate", "upper_bound", *BENEATH, *HELPERS)
+HELPERS = (
+    "draft_length", "code_rate", "chat_rate", "mean_rate", "tokens_at_mean_rate", "draft_total", "excess_over_code",
+    "needed_rate", "upper_bound",
+)  # fmt: skip
+ORDER = (*PRINTED, *BENEATH, *HELPERS)
+BOUNDS = ("tokens_printed", "excess_over_code", "needed_rate", "upper_bound", "tokens_at_mean_rate")
 
 
 def audit_table(block: Block, words: str) -> None:
@@ -46,6 +50,13 @@ def audit_table(block: Block, words: str) -> None:
         PRINTED, {"tokens_printed": BENEATH}, fixed={c: (v,) * n for c, v in VERDICTS.items()}, hide=HELPERS
     )  # fmt: skip
     show(block, matrix(), "audit", words, order=ORDER, audit=marks)
+
+
+def bounds_table(block: Block, words: str) -> None:
+    """How far the printed tokens lie outside, and what would be needed."""
+    order = (*BOUNDS, *(n for n in ORDER if n not in BOUNDS))
+    marks = audit(("tokens_printed",), hide=order[len(BOUNDS) :])
+    show(block, matrix(), "bounds", words, order=order, audit=marks)
 
 
 def legend(block: Block, words: str) -> None:
@@ -60,7 +71,7 @@ def legend(block: Block, words: str) -> None:
 
 
 WINDOW_ORDER = (
-    "rate", "tokens_printed", "gap", "needed_rate", "needed_points", "tokens", "tokens_reached", "tokens_low",
+    "tokens_printed", "tokens", "tokens_reached", "gap", "rate", "needed_rate", "needed_points", "tokens_low",
     "tokens_high", "draft_length", "rate_half", "tokens_half",
 )  # fmt: skip
 WINDOW_HELPERS = ("tokens_low", "tokens_high", "draft_length", "rate_half", "tokens_half")

@@ -6,6 +6,7 @@ from pages._precision_state import CONTROLS, TOPIC
 _BY_NAME: dict[str, _frame.Slot] = {
     "guess_length": _precision_guess.length,
     "audit": _precision_table.audit_table,
+    "bounds": _precision_table.bounds_table,
     "legend": _precision_table.legend,
     "length": _precision_table.length_range,
     "scenario": _precision_table.scenario_choice,

@@ -202,7 +202,9 @@ def test_reading_explains_little_of_a_step() -> None:
     assert saved < Fraction(1, 2) < number(table, 0, "step_printed") - number(table, 1, "step_printed")
     for i in range(3):
         assert number(table, i, "reading_ms") + number(table, i, "other_ms") == number(table, i, "step_printed")
-        assert number(table, i, "reading_ms") == number(table, i, "reading_share") * number(table, i, "step_printed") / 100
+        assert (
+            number(table, i, "reading_ms") == number(table, i, "reading_share") * number(table, i, "step_printed") / 100
+        )
         assert number(table, i, "implied_bandwidth") * number(table, i, "step_printed") == number(
             table, i, "memory_printed"
         )

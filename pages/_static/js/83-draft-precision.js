@@ -11,6 +11,11 @@
 
   const rebuild = (root, data, at) => {
     const { audit } = data, gone = new Set()
+    if (data.layout === 'strip') {                         // a strip only leaves out what its derivations need
+      const boxes = [...root.querySelectorAll('dl > div')]
+      for (const name of audit.hide) boxes[at(name)].remove()
+      return
+    }
     data.rows.forEach((_, r) => {
       for (const [name, theirs] of Object.entries(audit.pairs)) {
         const button = cellOf(root, r, at(name)), box = button.parentElement
@@ -45,7 +50,7 @@
       if (value && printed.has(c)) b.textContent = value.short          // as it is printed, without our six places
       if (!computed.has(c)) continue
       b.dataset.tag = value ? computed.get(c)[Number(value.exact)] : 'none'
-      b.textContent = value ? audit.words[b.dataset.tag] : audit.words.none
+      b.textContent = audit.words[b.dataset.tag]
     }
   }
 
