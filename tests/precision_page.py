@@ -24,7 +24,7 @@ DEFAULT: dict[str, str] = {
     "length": "5", "scenario": "code", "model": "printed", "price": "1", "target": "54", "rate": "0.769", "step": "4.2",
     "chain": "int4_code", "pair": "identical", "own": "76.9~5~3.74~4.2~2.52",
 }  # fmt: skip
-# both ends of every control
+# both ends of every control, and what lies at its most telling place
 EXTREMES: dict[str, tuple[str, ...]] = {
     "length": ("1", "12"), "scenario": ("chat",), "model": ("code", "chat", "mean", "mean_rate"),
     "price": ("1.1", "1.25", "1.5"), "target": ("30", "94", "270"), "rate": ("0.4", "0.6", "0.9"),

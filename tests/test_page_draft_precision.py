@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lessons import store
+from mechanisms.precision_choice import LONG, SHORT
 from mechanisms.quantity import short_text
 from pages._precision_state import CONTROLS, RATES, STEPS, TARGETS
 from tests.browser_codes import sent, wanted
@@ -77,18 +78,26 @@ def compare(parts: dict[str, Any], state: dict[str, str]) -> None:
         assert found == right and found, (name, state)
 
 
-@pytest.mark.parametrize("control", [c.name for c in CONTROLS])
-def test_every_table_is_the_mechanisms_at_both_ends(opened: Open, control: str) -> None:
-    """All tables equal the mechanism at the default and at both ends of every control; nonsense is named and replaced."""
-    compare(opened(), {})
-    for value in EXTREMES[control]:
-        parts = opened(**{control: value})
-        assert not [k for k in parts if k.startswith("notice-")], value
-        compare(parts, {control: value})
-    for junk in ("nonsense", "nan", "1e400", "x" * 5000):
-        broken = opened(**{control: junk})
-        assert [k for k in broken if k.startswith("notice-")] == [f"notice-{TOPIC}-{control}"], junk
-    compare(broken, {})
+WAVES = max(map(len, EXTREMES.values()))
+JUNK = ("nonsense", "nan", "1e400", "x" * 5000)
+
+
+@pytest.mark.parametrize("wave", range(-1, WAVES), ids=["default", *(f"extreme-{i}" for i in range(WAVES))])
+def test_every_table_is_the_mechanisms(opened: Open, wave: int) -> None:
+    """All tables equal the mechanism at the default, and while every control stands at one of its extremes."""
+    state = {} if wave < 0 else {name: values[wave % len(values)] for name, values in EXTREMES.items()}
+    parts = opened(**state)
+    assert not [k for k in parts if k.startswith("notice-")]
+    compare(parts, state)
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=["word", "nan", "overflow", "long"])
+def test_nonsense_is_named_and_replaced(opened: Open, junk: str) -> None:
+    """Every control that cannot take its text is named in a notice, and the page shows the defaults."""
+    names = [c.name for c in CONTROLS]
+    parts = opened(**dict.fromkeys(names, junk))
+    assert {k for k in parts if k.startswith("notice-")} == {f"notice-{TOPIC}-{name}" for name in names}
+    compare(parts, {})
 
 
 def test_values_between_positions_are_bent(opened: Open) -> None:
@@ -179,8 +188,9 @@ def test_every_own_row_comes_back_from_its_link() -> None:
 
 def test_no_number_is_typed_in_interface_texts() -> None:
     """Digits in the chapter's texts are names of formats, the two compared times, and examples of input."""
-    allowed = re.compile(r"BF16|FP8|INT4|H100|93\.5|43|76\.9|3/4")
-    for key, texts in store._ui().items() if hasattr(store, "_ui") else ():
+    allowed = re.compile(r"\{\w+\}|BF16|FP8|INT4|H100|93\.5|43|76\.9|3/4")
+    assert (short_text(SHORT), short_text(LONG)) == ("43", "93.5")
+    for key, texts in store._words().items():
         if key.startswith("draft_precision."):
             for text in texts.values():
                 assert not re.search(r"\d", allowed.sub("", text)), key

@@ -98,7 +98,7 @@
   let ids = 0
   wiki.parts.fields = (root, data, memory) => {
     const id = memory.id ??= `wiki-fields-${ids++}`
-    const at = root.contains(document.activeElement) ? document.activeElement.name : null
+    const at = root.contains(document.activeElement) ? document.activeElement.name ?? '' : null
     const inputs = data.fields.map(f => {
       const bad = data.problems[f.id]
       const note = el('span', { class: 'wiki-error', id: `${id}-${f.id}-note` }, bad ?? '')
@@ -117,7 +117,6 @@
     root.replaceChildren(form)
     root.dataset.problems = Object.keys(data.problems).length
     root.dataset.tries = data.tries
-    const again = form.querySelector('[aria-invalid]') ?? (at && form.elements[at])
-    if (at != null) again?.focus()
+    if (at != null) (form.querySelector('[aria-invalid]') ?? (form.elements[at] || button)).focus()
   }
 })()
