@@ -98,7 +98,7 @@ GAP = derived("gap", "g", SAID.sym - TOKENS.sym, unit="token", index="")
 NEEDED = Quantity(id_of("needed_rate"), r"\alpha^*", "derived", index="", kind="float")
 
 
-def _implied(name: str, tex: str, tokens: sp.Basic) -> Quantity:
+def _implied(name: str, tex: str, tokens: Any) -> Quantity:
     rest: Any = sp.Add(tokens, -SPEEDUP.sym, evaluate=False)
     expression = SPEEDUP.sym * LENGTH.sym * STEP.sym / rest
     return derived(name, tex, expression, unit="ms", index="", defined=rest > 0)

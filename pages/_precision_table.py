@@ -13,6 +13,7 @@ from mechanisms.precision_window import Scenario, by_window
 from mechanisms.table import Table
 from pages import _payload
 from pages._parts import Block
+from pages._precision_latency import strip_of
 from pages._precision_state import (
     LENGTHS,
     SCENARIOS,
@@ -29,7 +30,7 @@ from pages._precision_state import (
 from pages._words import t
 
 PRINTED = (
-    "memory_printed", "step_printed", "code_printed", "chat_printed", "tokens_printed", "speedup_printed",
+    "tokens_printed", "code_printed", "chat_printed", "step_printed", "speedup_printed", "memory_printed",
 )  # fmt: skip
 VERDICTS = {
     "memory_printed": "underivable", "step_printed": "quoted", "code_printed": "quoted", "chat_printed": "quoted",
@@ -40,7 +41,7 @@ HELPERS = (
     "draft_length", "code_rate", "chat_rate", "mean_rate", "tokens_at_mean_rate", "draft_total", "excess_over_code",
     "needed_rate", "upper_bound",
 )  # fmt: skip
-ORDER = (*PRINTED, *BENEATH, *HELPERS)
+ORDER = (PRINTED[0], *BENEATH, *PRINTED[1:], *HELPERS)
 BOUNDS = ("tokens_printed", "excess_over_code", "needed_rate", "upper_bound", "tokens_at_mean_rate")
 
 
@@ -137,6 +138,10 @@ def own_fields(block: Block, words: str) -> None:
     block.part("fields", data, key=f"{TOPIC}.own", edit=_edit)
 
 
+_OWN = ("tokens", "gap", "needed_rate", "own_target", "said_target")
+
+
 def own_strip(block: Block, words: str) -> None:
     heading(block, words, "own_head")
-    show(block, own_table(get("own") or EXAMPLE), "own_row", words, layout="strip")
+    found = own_table(get("own") or EXAMPLE)
+    show(block, found, "own_row", words, layout="strip", **strip_of(found, _OWN))

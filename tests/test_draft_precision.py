@@ -219,3 +219,12 @@ def test_a_free_int4_draft_loses_at_the_implied_time() -> None:
         table = speedups("mean", target)
         assert (number(table, 2, "tokens") > number(table, 0, "speedup")) == free_wins
         assert (number(break_even("mean", target), 1, "break_even_step") > 0) == free_wins
+
+
+def test_eight_bits_pay_under_every_reading() -> None:
+    """With a verification of one pass the FP8 step is short enough from 20 to 270 ms under every reading of the tokens;
+    a long pass with a dear verification undoes it."""
+    for model in MODELS:
+        for target in range(20, 271, 10):
+            assert number(break_even(model, Fraction(target)), 0, "pays") == 1
+    assert number(break_even("code", Fraction(270), Fraction(3, 2)), 0, "pays") == 0
