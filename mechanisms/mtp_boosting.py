@@ -22,7 +22,7 @@ TOPIC = "mtp_boosting"
 _MODULE = f"mechanisms.{TOPIC}"
 SEED_RATE = Fraction(1, 5)
 STEPS = 20
-KL_SOURCE = "lk2026 §3"
+KL_SOURCE = "lk2026 §3–4"
 
 
 def quantity(name: str, tex: str, source: str, expression: Any = None, **more: Any) -> Quantity:
@@ -66,7 +66,7 @@ def state(case: Case, logits: Sequence[Cell], *, rate: Fraction) -> Table:
     >>> round(float(table.value(0, "draft_probability")), 6), round(float(table.value(0, "next_logit")), 6)
     (0.574443, 0.145111)
 
-    Source: lk2026, §3 for the gradient; the numbers are those of the source document's table.
+    Source: lk2026, §3–4 for the gradient; the numbers are those of the source document's table.
     """
     if rate <= 0:
         raise ValueError(f"rate={rate}: must be positive")

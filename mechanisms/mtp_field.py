@@ -12,7 +12,7 @@ import sympy as sp
 
 from mechanisms.mtp_boosting import TOPIC, quantity
 from mechanisms.mtp_losses import DECAY, DEFAULT_DECAY
-from mechanisms.mtp_nodes import sign
+from mechanisms.mtp_nodes import ln, sign
 from mechanisms.quantity import given, signed
 from mechanisms.table import Table, tabulate
 
@@ -26,15 +26,16 @@ _p, _gap = TEACHER.sym, signed(GAP)
 DRAFT = quantity("first_draft", "q_1", "derived", 1 / (1 + sp.exp(-_gap)), index="")
 _q = DRAFT.sym
 RATE = quantity("acceptance_rate", r"\alpha", "leviathan2022 §3.2", 1 - sp.Abs(_p - _q), index="")
-KL_PULL = quantity("kl_pull", r"g_{\mathrm{KL}}", "lk2026 §3", _q - _p, index="")
-TV_PULL = quantity("tv_pull", r"g_{\mathrm{TV}}", "lk2026 §3", _q * (1 - _q) * sign(_q - _p), index="")
-NLA_PULL = quantity("nla_pull", r"g_{\alpha}", "lk2026 §4", signed(TV_PULL) / RATE.sym, index="")
-WEIGHT = quantity("kl_weight", r"\lambda", "lk2026 §4", sp.exp(-DECAY.sym * RATE.sym), index="")
+KL_PULL = quantity("kl_pull", r"g_{\mathrm{KL}}", "lk2026 §3–4", _q - _p, index="")
+TV_PULL = quantity("tv_pull", r"g_{\mathrm{TV}}", "lk2026 §3–4", _q * (1 - _q) * sign(_q - _p), index="")
+NLA_PULL = quantity("nla_pull", r"g_{\alpha}", "lk2026 §3–4", signed(TV_PULL) / RATE.sym, index="")
+WEIGHT = quantity("kl_weight", r"\lambda", "lk2026 §3–4", sp.exp(-DECAY.sym * RATE.sym), index="")
 HYBRID_PULL = quantity(
-    "hybrid_pull", r"g_{\lambda}", "lk2026 §4",
+    "hybrid_pull", r"g_{\lambda}", "lk2026 §3–4",
     WEIGHT.sym * signed(KL_PULL) + (1 - WEIGHT.sym) * signed(TV_PULL), index="",
 )  # fmt: skip
-COLUMNS = (GAP, TEACHER, DRAFT, RATE, KL_PULL, TV_PULL, NLA_PULL, DECAY, WEIGHT, HYBRID_PULL)
+BEST = quantity("best_gap", r"\Delta z^{*}", "derived", ln(_p / (1 - _p)), index="")
+COLUMNS = (GAP, TEACHER, DRAFT, RATE, KL_PULL, TV_PULL, NLA_PULL, DECAY, WEIGHT, HYBRID_PULL, BEST)
 
 
 def field(target: Fraction) -> Table:
@@ -45,7 +46,7 @@ def field(target: Fraction) -> Table:
     >>> [round(float(field(Fraction("0.99")).value(0, n)), 4) for n in ("kl_pull", "tv_pull", "nla_pull")]
     [-0.9875, -0.0025, -0.1978]
 
-    Source: lk2026, §3 and §4, for two tokens.
+    Source: lk2026, §3–4, for two tokens.
     """
     if not 0 < target < 1:
         raise ValueError(f"target={target}: must lie between 0 and 1")

@@ -41,7 +41,7 @@ P_OTHER = _position("other_target", "p_2", "derived", 1 - _p, kind="exact")
 Q_OTHER = _position("other_draft", "q_2", "derived", 1 - _q, kind="exact")
 RATE = _position("acceptance_rate", r"\alpha", "leviathan2022 §3.2", 1 - sp.Abs(_p - _q), kind="exact")
 KL = _position(
-    "kl_divergence", r"\mathrm{KL}", "lk2026 §3",
+    "kl_divergence", r"\mathrm{KL}", "lk2026 §3–4",
     sp.Add(entropy_term(_p, _q), entropy_term(P_OTHER.sym, Q_OTHER.sym), evaluate=False), unit="nat",
 )  # fmt: skip
 _a, _kl = RATE.sym, KL.sym

@@ -26,7 +26,7 @@ from mechanisms.table import Table, tabulate
 LOSSES = ("kl", "tv", "nla", "hybrid")
 DEFAULT_DECAY = Fraction(3)
 Floats = NDArray[np.float64]
-_TABLE, _LEMMA = "lk2026 §3", "lk2026 §4"
+_TABLE, _LEMMA = "lk2026 §3–4", "lk2026 §3–4"
 
 DECAY = given(f"{TOPIC}.decay", r"\eta_\lambda", "chosen", index="")
 SIDE = quantity("side", "s", _TABLE, sign(q - p))
@@ -57,7 +57,7 @@ def gradients(case: Case, *, decay: Fraction = DEFAULT_DECAY) -> Table:
     >>> [round(float(row.value(0, n)), 6) for n in ("kl_gradient", "tv_gradient", "nla_gradient")]
     [-0.225557, -0.244458, -0.315657]
 
-    Source: lk2026, §3 and §4.
+    Source: lk2026, §3–4.
     """
     if decay < 0:
         raise ValueError(f"decay={decay}: must not be negative")
@@ -66,7 +66,7 @@ def gradients(case: Case, *, decay: Fraction = DEFAULT_DECAY) -> Table:
 
 
 def values(table: Table, *, decay: Fraction = DEFAULT_DECAY, name: str = "") -> Table:
-    """All losses of one draft in one row; `table` holds p and q. Source: lk2026, §3 and §4."""
+    """All losses of one draft in one row; `table` holds p and q. Source: lk2026, §3–4."""
     rows = {DECAY.name: (decay,)}
     return tabulate(f"{TOPIC}.losses", VALUES, (name,), rows, function="mechanisms.mtp_losses.values", over=table)
 

@@ -7,6 +7,7 @@ Leaves out: how a draft gets there; these are fixed distributions, not a trainin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -56,7 +57,7 @@ def draft_totals(table: Table, *, decay: Fraction, name: str = "") -> Table:
     >>> done.value(0, "acceptance_rate"), round(float(done.value(0, "hybrid_loss")), 4)
     (Fraction(891, 1000), 0.1289)
 
-    Source: lk2026, §3 and §4; leviathan2022, §3.2.
+    Source: lk2026, §3–4; leviathan2022, §3.2.
     """
     rows = {DECAY.name: (decay,)}
     return tabulate(
@@ -88,10 +89,10 @@ def _draft_columns(letter: str) -> tuple[Quantity, ...]:
     up, low = letter.upper(), letter
     alpha = quantity(f"acceptance_{low}", rf"\alpha_{{\mathrm{{{up}}}}}", "leviathan2022 §3.2", index="", kind="exact")
     kl = quantity(f"kl_{low}", rf"\mathrm{{KL}}_{{\mathrm{{{up}}}}}", "derived", index="", unit="nat")
-    weight = quantity(f"weight_{low}", rf"\lambda_{{\mathrm{{{up}}}}}", "lk2026 §4", sp.exp(-DECAY.sym * alpha.sym),
+    weight = quantity(f"weight_{low}", rf"\lambda_{{\mathrm{{{up}}}}}", "lk2026 §3–4", sp.exp(-DECAY.sym * alpha.sym),
                       index="")  # fmt: skip
     loss = quantity(
-        f"hybrid_{low}", rf"L_{{\lambda,\mathrm{{{up}}}}}", "lk2026 §4",
+        f"hybrid_{low}", rf"L_{{\lambda,\mathrm{{{up}}}}}", "lk2026 §3–4",
         weight.sym * kl.sym + (1 - weight.sym) * (1 - alpha.sym), index="",
     )  # fmt: skip
     return alpha, kl, weight, loss
@@ -102,8 +103,11 @@ GAP = quantity("hybrid_gap", r"\Delta", "derived", _A[3].sym - _B[3].sym, index=
 CURVE = (DECAY, *_A, *_B, GAP)
 
 
-def curve(drafts: Drafts, decays: Sequence[Fraction | Real] = DECAYS) -> Table:
-    """The hybrid loss of both drafts for each decay, one row each. Source: lk2026, §4."""
+def curve(drafts: Drafts, decays: Sequence[Fraction | Real] = DECAYS, *, found: bool = False) -> Table:
+    """The hybrid loss of both drafts for each decay, one row each; `found`: decays are solutions.
+
+    Source: lk2026, §3–4.
+    """
     n = len(decays)
     rows: dict[str, Sequence[Cell]] = {DECAY.name: list(decays)}
     for letter, columns in (("a", _A), ("b", _B)):
@@ -111,7 +115,8 @@ def curve(drafts: Drafts, decays: Sequence[Fraction | Real] = DECAYS) -> Table:
         rows[columns[0].name] = [done.value(0, ACCEPTANCE.name)] * n
         rows[columns[1].name] = [done.value(0, KL.name)] * n
     names = tuple(f"{float(x):.4g}" for x in decays)
-    return tabulate(f"{TOPIC}.curve", CURVE, names, rows, function=f"{_MODULE}.curve")
+    columns = (replace(DECAY, kind="float", source="derived"), *CURVE[1:]) if found else CURVE
+    return tabulate(f"{TOPIC}.curve", columns, names, rows, function=f"{_MODULE}.curve")
 
 
 def flip(drafts: Drafts) -> Table | None:
@@ -131,7 +136,7 @@ def flip(drafts: Drafts) -> Table | None:
         if left is None or right is None or (left == 0 and right == 0):
             continue
         if left * right <= 0:
-            return curve(drafts, [_root(drafts, real(scan[i]), real(scan[i + 1]))])
+            return curve(drafts, [_root(drafts, real(scan[i]), real(scan[i + 1]))], found=True)
     return None
 
 

@@ -17,7 +17,7 @@ from mechanisms.table import Table, tabulate
 
 SUPPORTS = (1, 5, 50)
 VOCABULARIES = (64, 128, 256, 1024, 4096, 16384, 50_000, 65536, 128_000)
-_SOURCE = "lk2026 §4"
+_SOURCE = "lk2026 §3–4"
 
 SUPPORT = given(f"{TOPIC}.support_size", "k", "chosen", index="", counts=True)
 VOCABULARY = given(f"{TOPIC}.vocabulary", "V", "chosen", index="", counts=True)
@@ -41,7 +41,7 @@ def vanishing(support: int, vocabularies: Sequence[int] = VOCABULARIES) -> Table
     >>> [round(float(table.value(0, n)), 7) for n in ("kl_length", "tv_length", "nla_length")]
     [0.4471912, 4.47e-05, 0.4471912]
 
-    Source: lk2026, §4; exact lengths derived.
+    Source: lk2026, §3–4; exact lengths derived.
     """
     if support < 1 or any(v <= support for v in vocabularies):
         raise ValueError(f"support={support}: must be at least 1 and below every vocabulary size")

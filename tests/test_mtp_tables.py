@@ -32,7 +32,6 @@ from mechanisms.mtp_published import (
     speed_bench,
 )
 from mechanisms.mtp_race import race
-from mechanisms.mtp_read import BadInput, read_case, read_drafts
 from mechanisms.mtp_search import count_table, report, search
 from mechanisms.mtp_temperature import soft_totals, softened
 from mechanisms.mtp_vanish import vanishing
@@ -211,49 +210,6 @@ def test_quoted_gains() -> None:
         gain = 100 * (means_of[line[0]] / means_of["kl"] - 1)
         assert float(as_fraction(found.value(row, "warm_gain") or Fraction(0))) == pytest.approx(gain, abs=1e-12)
     assert means_of["kl"] == pytest.approx(3.86, abs=0.005) and means_of["decay3"] == pytest.approx(4.01, abs=0.005)
-
-
-GOOD = (["A", "B"], ["0.8", "1/5"], ["0.1", "−0.2"])
-
-
-def test_good_input_is_read() -> None:
-    """Fractions, powers, full-width digits and three kinds of minus signs are taken; nothing is normalised."""
-    assert read_case(*GOOD) == CASES["seed"]
-    assert read_case([" A ", "B"], ["８e-1", ".2"], ["+0.1", "－1/5"]).z == (Fraction(1, 10), Fraction(-1, 5))
-    assert read_drafts(["x", "y"], ["1/2", "1/2"], ["1/3", "2/3"], ["0.9", "0.1"]).a == (Fraction(1, 3), Fraction(2, 3))
-
-
-@pytest.mark.parametrize(
-    ("names", "p", "z", "wanted"),
-    [
-        (["A", "B"], ["nan", "0.2"], ["0", "0"], [("not_finite", "p", 0)]),
-        (["A", "B"], ["", "0.2"], ["0", " "], [("empty", "p", 0), ("empty", "z", 1)]),
-        (list("ABCDEFGHI"), ["1/9"] * 9, ["0"] * 9, [("too_many", "p", None)]),
-        (["A"], ["1"], ["0"], [("too_few", "p", None)]),
-        (["A", "B"], ["0.8", "0.3"], ["0", "0"], [("sum_not_one", "p", None)]),
-        (["A", "B"], ["0", "0"], ["0", "0"], [("no_mass", "p", None)]),
-        (["A", "B"], ["0.5", "0.5"], ["101", "-1e9"], [("too_large", "z", 0), ("too_large", "z", 1)]),
-        (["A", "B"], ["0.5", "0.5"], ["inf", "-inf"], [("not_finite", "z", 0), ("not_finite", "z", 1)]),
-        (["A", "B"], ["-0.5", "1.5"], ["0", "--1"], [("negative", "p", 0), ("negative", "z", 1)]),
-        (["A", "B"], ["<b>", "1"], ["0", "9" * 60], [("not_a_number", "p", 0), ("too_precise", "z", 1)]),
-        (["A", "A"], ["0.5", "0.5"], ["0", "0"], [("name_repeated", "token", 1)]),
-        (["A", ""], ["0.5", "0.5"], ["0", "0"], [("name_empty", "token", 1)]),
-        (["A", "B"], ["0.5", "0.5"], ["0"], [("lengths_differ", "p", None)]),
-    ],
-)  # fmt: skip
-def test_bad_input_is_named(names: list[str], p: list[str], z: list[str], wanted: list[tuple[object, ...]]) -> None:
-    """Each fault has its code and place, all of them at once, and quotes little of what was typed."""
-    with pytest.raises(BadInput) as caught:
-        read_case(names, p, z)
-    assert [(x.code, x.column, x.row) for x in caught.value.problems] == wanted
-    assert all(len(x.detail) <= 24 for x in caught.value.problems)
-
-
-def test_bad_drafts_are_named() -> None:
-    """A draft with a zero would have infinite KL; a second draft's sum is its own problem."""
-    with pytest.raises(BadInput) as caught:
-        read_drafts(["A", "B"], ["0.5", "0.5"], ["1", "0"], ["0.5", "0.6"])
-    assert [(x.code, x.column, x.row) for x in caught.value.problems] == [("zero", "a", 1), ("sum_not_one", "b", None)]
 
 
 def test_one_step_is_the_seeds() -> None:
