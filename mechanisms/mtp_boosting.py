@@ -51,7 +51,7 @@ STATE = (TARGET, LOGIT, DRAFT, SHARED, GRADIENT, RATE, NEXT)
 KL = whole("kl_divergence", r"\mathrm{KL}", KL_SOURCE, total(entropy_term(p, q)), unit="nat")
 ACCEPTANCE = whole("acceptance_rate", r"\alpha", "leviathan2022 §3.2", total(sp.Min(p, q)))
 TV = whole("total_variation", r"\mathrm{TV}", KL_SOURCE, total(sp.Abs(p - q)) / 2)
-NORM = whole("gradient_norm", r"\lVert g \rVert", "derived", sp.sqrt(total(g**2), evaluate=False))
+NORM = whole("gradient_norm", r"\|g\|", "derived", sp.sqrt(total(g**2), evaluate=False))
 PINSKER = whole("pinsker_bound", "B", "derived", sp.sqrt(KL.sym / 2, evaluate=False))
 TOTALS = (KL, ACCEPTANCE, TV, PINSKER, NORM)
 
@@ -104,7 +104,7 @@ def descent(case: Case, *, rate: Fraction, steps: int = STEPS) -> tuple[Table, .
 STEP = given(f"{TOPIC}.step", "t", "chosen", index="t", counts=True)
 KL_AT = quantity("kl_divergence", r"\mathrm{KL}", KL_SOURCE, unit="nat", index="t")
 ACCEPTANCE_AT = quantity("acceptance_rate", r"\alpha", "leviathan2022 §3.2", index="t")
-NORM_AT = quantity("gradient_norm", r"\lVert g \rVert", "derived", index="t")
+NORM_AT = quantity("gradient_norm", r"\|g\|", "derived", index="t")
 TRAJECTORY = (STEP, KL_AT, ACCEPTANCE_AT, NORM_AT)
 
 

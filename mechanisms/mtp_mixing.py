@@ -7,6 +7,7 @@ Leaves out: what the states hold, whether mixing helps a given model, and masks 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
@@ -92,11 +93,12 @@ MISMATCH = tuple(
 )  # fmt: skip
 
 
-def shares(depth: int, *, prefix: int = PREFIX) -> Table:
+def shares(depth: int, *, prefix: int = PREFIX, names: Sequence[str] = ()) -> Table:
     """From which source how large a part of the inputs of one depth comes, under three trainings and when drafting.
 
     Plain: all from depth k − 1. Report: 1/(k − 1) from each earlier depth. Code: 1/k, backbone included. Drafting: n
-    of n + k − 1 from the backbone, one from each earlier depth. depth: 2 … 6; prefix: n ≥ 1 confirmed tokens.
+    of n + k − 1 from the backbone, one from each earlier depth. depth: 2 … 6; prefix: n ≥ 1 confirmed tokens;
+    names: labels of the six sources.
 
     >>> shares(4).column("share_draft")
     (Fraction(2, 3), Fraction(1, 9), Fraction(1, 9), Fraction(1, 9), Fraction(0, 1), Fraction(0, 1))
@@ -112,8 +114,8 @@ def shares(depth: int, *, prefix: int = PREFIX) -> Table:
         EXISTS.name: [Fraction(int(j < depth)) for j in every],
         NEWEST.name: [Fraction(int(j == depth - 1)) for j in every],
     }  # fmt: skip
-    names = tuple(str(j) for j in every)
-    return tabulate(f"{TOPIC}.shares", SHARES, names, rows, function="mechanisms.mtp_mixing.shares")
+    labels = tuple(names) or tuple(str(j) for j in every)
+    return tabulate(f"{TOPIC}.shares", SHARES, labels, rows, function="mechanisms.mtp_mixing.shares")
 
 
 def mismatch(table: Table) -> Table:

@@ -34,9 +34,9 @@ COLUMNS: tuple[Quantity, ...] = (
     TARGET, LOGIT, HEAT, SOFT_TARGET, SOFT_DRAFT, SOFT_GRADIENT, BARE_GRADIENT, RATE, SOFT_NEXT, SOFT_AFTER,
 )  # fmt: skip
 SOFT_LOSS = whole("soft_loss", "L_T", _SOURCE, _t**2 * total(entropy_term(SOFT_TARGET.sym, SOFT_DRAFT.sym)), unit="nat")
-SOFT_LENGTH = whole("soft_length", r"\lVert g_T \rVert", "derived",
+SOFT_LENGTH = whole("soft_length", r"\|g_T\|", "derived",
                     sp.sqrt(total(signed(SOFT_GRADIENT) ** 2), evaluate=False))  # fmt: skip
-BARE_LENGTH = whole("bare_length", r"\lVert \tilde g_T \rVert", "derived",
+BARE_LENGTH = whole("bare_length", r"\|\tilde g_T\|", "derived",
                     sp.sqrt(total(signed(BARE_GRADIENT) ** 2), evaluate=False))  # fmt: skip
 AFTER_RATE = whole("acceptance_after", r"\alpha'", "leviathan2022 §3.2", total(sp.Min(p, SOFT_AFTER.sym)))
 TOTALS = (HEAT, SOFT_LOSS, SOFT_LENGTH, BARE_LENGTH, AFTER_RATE)

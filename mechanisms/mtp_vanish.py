@@ -25,9 +25,9 @@ _k, _v = SUPPORT.sym, VOCABULARY.sym
 RATE = quantity("acceptance_rate", r"\alpha", "leviathan2022 §3.2", _k / _v, index="", kind="exact")
 KL_ON = quantity("kl_on", r"g_{\mathrm{KL}}", _SOURCE, 1 / _v - 1 / _k, index="", kind="exact")
 TV_ON = quantity("tv_on", r"g_{\mathrm{TV}}", _SOURCE, -(1 - RATE.sym) / _v, index="", kind="exact")
-KL_LENGTH = quantity("kl_length", r"\lVert g_{\mathrm{KL}} \rVert", _SOURCE, sp.sqrt(1 / _k - 1 / _v), index="")
-TV_LENGTH = quantity("tv_length", r"\lVert g_{\mathrm{TV}} \rVert", _SOURCE, RATE.sym * KL_LENGTH.sym, index="")
-NLA_LENGTH = quantity("nla_length", r"\lVert g_{\alpha} \rVert", _SOURCE, TV_LENGTH.sym / RATE.sym, index="")
+KL_LENGTH = quantity("kl_length", r"\|g_{\mathrm{KL}}\|", _SOURCE, sp.sqrt(1 / _k - 1 / _v), index="")
+TV_LENGTH = quantity("tv_length", r"\|g_{\mathrm{TV}}\|", _SOURCE, RATE.sym * KL_LENGTH.sym, index="")
+NLA_LENGTH = quantity("nla_length", r"\|g_{\alpha}\|", _SOURCE, TV_LENGTH.sym / RATE.sym, index="")
 COLUMNS = (VOCABULARY, SUPPORT, RATE, KL_ON, TV_ON, KL_LENGTH, TV_LENGTH, NLA_LENGTH)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from mechanisms.mtp_cases import CASES, Case
 from mechanisms.mtp_field import COLUMN, TARGETS, field
@@ -13,10 +12,10 @@ from mechanisms.mtp_pair import DECAYS
 from mechanisms.mtp_race import UNDER, race
 from mechanisms.mtp_vanish import vanishing
 from mechanisms.table import Table
-from pages import _payload
+from pages import _assets, _payload
 from pages._mtp_state import RATES, SUPPORTS, TOPIC, case_now, choose, get, heading, put, show, slide, texts_of
 from pages._parts import Block
-from pages._plots import bar, plot
+from pages._plots import bar
 from pages._words import t
 
 ROLE = dict(zip(LOSSES, ("target", "draft", "accepted", "corrected"), strict=True))
@@ -31,6 +30,10 @@ POSITION_COLUMNS = (
     "other_target", "other_draft", "positions", "depth_acceptance", "batch_acceptance", "decay_speculators",
     "decay_modelopt", "decay_specforge",
 )  # fmt: skip
+GRADIENT_COLUMNS = ("target_probability", "draft_probability", "side", "kl_gradient", "tv_gradient", "nla_gradient",
+                    "hybrid_gradient", "logit", "kl_weight", "decay")  # fmt: skip
+FIELD_COLUMNS = ("kl_pull", "tv_pull", "nla_pull", "hybrid_pull", "first_draft", "acceptance_rate", "first_target",
+                 "kl_weight", "decay", "best_gap", "logit_gap")  # fmt: skip
 Frames = tuple[Table, _payload.Printed]
 
 
@@ -39,13 +42,13 @@ def compared(case: Case) -> tuple[Frames, Frames]:
     """Gradients and losses for every position of the decay."""
     tables = [gradients(case, decay=d) for d in DECAYS]
     sums = [values(x, decay=d) for x, d in zip(tables, DECAYS, strict=True)]
-    return (tables[0], _payload.printed(tables)), (sums[0], _payload.printed(sums))
+    return (tables[0], _payload.printed(tables, GRADIENT_COLUMNS)), (sums[0], _payload.printed(sums))
 
 
 @lru_cache(maxsize=1)
 def fields() -> Frames:
     tables = [field(p) for p in TARGETS]
-    return tables[0], _payload.printed(tables)
+    return tables[0], _payload.printed(tables, FIELD_COLUMNS)
 
 
 @lru_cache(maxsize=16)
@@ -80,13 +83,16 @@ def loss_strip(block: Block, words: str) -> None:
 
 def gradient_rows(block: Block, words: str) -> None:
     first, cells = compared(case_now())[0]
-    show(block, first, "gradients", words, topic=f"{TOPIC}.weight", roles=ROLES, frames=cells)
+    show(block, first, "gradients", words, topic=f"{TOPIC}.weight", roles=ROLES, order=GRADIENT_COLUMNS, frames=cells)
 
 
 def gradient_plot(block: Block, words: str) -> None:
     traces = [bar(f"{loss}_gradient", loss, ROLE[loss], t(f"{TOPIC}.loss_{loss}")) for loss in LOSSES]
-    data: dict[str, Any] = {"key": f"{TOPIC}.gradient_plot", "note": words, "alt": t(f"{TOPIC}.gradient_alt")}
-    plot(block, f"{TOPIC}.gradients", traces, **data)
+    data = {
+        "table": f"{TOPIC}.gradients", "traces": traces, "note": words, "alt": t(f"{TOPIC}.gradient_alt"),
+        "axis": t(f"{TOPIC}.axis_gradient"), "library": _assets.PLOTLY_URL,
+    }  # fmt: skip
+    block.part("plot", data, key=f"{TOPIC}.gradient_plot")
 
 
 def teacher_range(block: Block, words: str) -> None:
@@ -110,7 +116,7 @@ def field_arrows(block: Block, words: str) -> None:
 
 def field_rows(block: Block, words: str) -> None:
     first, cells = fields()
-    show(block, first, "field", words, head="gap", topic=f"{TOPIC}.teacher", frames=cells)
+    show(block, first, "field", words, head="gap", topic=f"{TOPIC}.teacher", order=FIELD_COLUMNS, frames=cells)
 
 
 def start_choice(block: Block, words: str) -> None:

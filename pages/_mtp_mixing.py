@@ -20,6 +20,8 @@ SEED = 3
 SHOWN = ("share_plain", "share_report", "share_code", "share_draft", "source_depth", "depth", "prefix_length",
          "source_backbone", "source_exists", "source_newest")  # fmt: skip
 ROLES = {"share_draft": "target", "share_plain": "rejected", "share_report": "corrected", "share_code": "accepted"}
+LOSS_COLUMNS = ("warm_mean", "warm_gain", "cold_mean", "warm_mt", "warm_human", "warm_gsm", "cold_mt", "cold_human",
+                "cold_gsm", "reference_mean")  # fmt: skip
 VERSIONS = {
     "meta": "gloeckle2024", "ultra": "nemotron3ultra", "super": "nemotron35", "lightning": "nemotron35", "lk": "lk2026",
     "code": "megatron2026",
@@ -41,8 +43,14 @@ def _cell(source: int | None, lost: bool) -> Json:
     return {"text": text, "state": f"source-{source}", "title": title}
 
 
-def _lane(feed: Feed) -> Json:
-    cells = [_cell(s, lost) for s, lost in zip(feed.sources, feed.fallback, strict=True)]
+def _waiting() -> Json:
+    return {"text": "", "state": "source-none", "title": t(f"{TOPIC}.source_waiting")}
+
+
+def _lane(feed: Feed, now: int) -> Json:
+    """Depths that have not run yet keep their place, so that the picture does not jump."""
+    pairs = zip(feed.sources, feed.fallback, strict=True)
+    cells = [_cell(s, lost) for s, lost in pairs] if feed.depth <= now else [_waiting()] * len(feed.sources)
     return {"label": t(f"{TOPIC}.lane", depth=feed.depth), "cells": cells}
 
 
@@ -55,7 +63,7 @@ def _variants(lang: str) -> list[list[Json]]:
         for k, feed in enumerate(every, 1):
             used = len({s for s in feed.sources if s is not None})
             caption = t(f"{TOPIC}.event_{mode}_{'first' if k == 1 else 'next'}", depth=k, before=k - 1, used=used)
-            steps.append({"event": f"depth-{k}", "caption": caption, "lanes": [_lane(f) for f in every[:k]]})
+            steps.append({"event": f"depth-{k}", "caption": caption, "lanes": [_lane(f, k) for f in every]})
         found.append(steps)
     return found
 
@@ -78,20 +86,21 @@ def depth_range(block: Block, words: str) -> None:
     slide(block, "depth", [str(k) for k in range(2, DEPTHS + 1)], words, first=2)
 
 
-@lru_cache(maxsize=1)
-def _shares() -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
-    tables = [shares(k) for k in range(2, DEPTHS + 1)]
+@lru_cache(maxsize=4)
+def _shares(lang: str) -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
+    names = [t(f"{TOPIC}.source_backbone_row"), *(t(f"{TOPIC}.lane_row", depth=j) for j in range(1, DEPTHS))]
+    tables = [shares(k, names=names) for k in range(2, DEPTHS + 1)]
     sums = [mismatch(x) for x in tables]
     return tables[0], _payload.printed(tables, SHOWN), sums[0], _payload.printed(sums)
 
 
 def share_rows(block: Block, words: str) -> None:
-    first, cells, *_ = _shares()
+    first, cells, *_ = _shares(language())
     show(block, first, "shares", words, head="source", topic=f"{TOPIC}.depth", order=SHOWN, roles=ROLES, frames=cells)
 
 
 def mismatch_strip(block: Block, words: str) -> None:
-    *_, first, cells = _shares()
+    *_, first, cells = _shares(language())
     heading(block, words, "mismatch")
     show(block, first, "mismatch", words, topic=f"{TOPIC}.depth", over=f"{TOPIC}.shares", layout="strip", frames=cells)
 
@@ -116,9 +125,9 @@ def boost_rows(block: Block, words: str) -> None:
 
 def eagle_rows(block: Block, words: str) -> None:
     names = {line[0]: t(f"{TOPIC}.objective_{line[0]}") for line in EAGLE}
-    show(block, loss_table(EAGLE, "kl", names), "eagle", words, head="objective")
+    show(block, loss_table(EAGLE, "kl", names), "eagle", words, head="objective", order=LOSS_COLUMNS)
 
 
 def deepseek_rows(block: Block, words: str) -> None:
     names = {line[0]: t(f"{TOPIC}.objective_{line[0]}") for line in DEEPSEEK}
-    show(block, loss_table(DEEPSEEK, "kl", names), "deepseek", words, head="objective")
+    show(block, loss_table(DEEPSEEK, "kl", names), "deepseek", words, head="objective", order=LOSS_COLUMNS)

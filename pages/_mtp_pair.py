@@ -38,6 +38,8 @@ ROLES = {
     "shared_mass": "accepted",
     "kl_term": "corrected",
 }
+CURVE = ("hybrid_a", "hybrid_b", "hybrid_gap", "weight_a", "weight_b", "acceptance_a", "acceptance_b", "kl_a", "kl_b",
+         "decay")  # fmt: skip
 SHOWN = ("acceptance_rate", "kl_divergence", "total_variation", "pinsker_bound", "reverse_kl", "nla_loss",
          "decay", "kl_weight", "hybrid_loss")  # fmt: skip
 
@@ -125,7 +127,7 @@ def flip_strip(block: Block, words: str) -> None:
         block.prose(f'<p class="wiki-help">{t(f"{TOPIC}.no_flip")}</p>', key=f"{TOPIC}.flip_head")
         return
     heading(block, words, "flip")
-    show(block, found, "flip", words, layout="strip")
+    show(block, found, "flip", words, layout="strip", order=("decay", *CURVE[:-1]))
 
 
 def curve_lines(block: Block, words: str) -> None:
@@ -139,7 +141,7 @@ def curve_lines(block: Block, words: str) -> None:
 
 
 def curve_rows(block: Block, words: str) -> None:
-    show(block, compared(drafts_now(), language())["curve"], "curve", words, head="decay")
+    show(block, compared(drafts_now(), language())["curve"], "curve", words, head="decay", order=CURVE)
 
 
 @lru_cache(maxsize=32)

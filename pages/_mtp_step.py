@@ -19,11 +19,15 @@ ROLES = {
     "target_probability": "target", "draft_probability": "draft", "shared_mass": "accepted", "gradient": "corrected",
     "soft_target": "target", "soft_draft": "draft", "soft_gradient": "corrected", "draft_after": "output",
 }  # fmt: skip
+CHECK = ("target_probability", "gradient", "difference_quotient", "quotient_error", "double_quotient", "double_error",
+         "draft_probability", "logit", "width")  # fmt: skip
+SOFT = ("target_probability", "soft_target", "soft_draft", "soft_gradient", "bare_gradient", "soft_next", "draft_after",
+        "logit", "temperature", "learning_rate")  # fmt: skip
 Frames = tuple[Table, _payload.Printed]
 
 
-def _frames(tables: list[Table]) -> Frames:
-    return tables[0], _payload.printed(tables)
+def _frames(tables: list[Table], order: tuple[str, ...] | None = None) -> Frames:
+    return tables[0], _payload.printed(tables, order)
 
 
 @lru_cache(maxsize=32)
@@ -36,13 +40,13 @@ def paths(case: Case) -> tuple[Frames, Frames, Frames]:
 
 @lru_cache(maxsize=32)
 def checks(case: Case) -> Frames:
-    return _frames([check(case, width=w) for w in WIDTHS])
+    return _frames([check(case, width=w) for w in WIDTHS], CHECK)
 
 
 @lru_cache(maxsize=32)
 def heats(case: Case) -> tuple[Frames, Frames]:
     tables = [softened(case, temperature=h) for h in TEMPERATURES]
-    return _frames(tables), _frames([soft_totals(x) for x in tables])
+    return _frames(tables, SOFT), _frames([soft_totals(x) for x in tables])
 
 
 def case_choice(block: Block, words: str) -> None:
@@ -102,7 +106,7 @@ def width_range(block: Block, words: str) -> None:
 def check_rows(block: Block, words: str) -> None:
     first, cells = checks(case_now())
     roles = {**ROLES, "difference_quotient": "output", "double_quotient": "output"}
-    show(block, first, "check", words, topic=f"{TOPIC}.width", roles=roles, frames=cells)
+    show(block, first, "check", words, topic=f"{TOPIC}.width", roles=roles, order=CHECK, frames=cells)
 
 
 def heat_range(block: Block, words: str) -> None:
@@ -111,7 +115,7 @@ def heat_range(block: Block, words: str) -> None:
 
 def soft_rows(block: Block, words: str) -> None:
     first, cells = heats(case_now())[0]
-    show(block, first, "softened", words, topic=f"{TOPIC}.heat", roles=ROLES, frames=cells)
+    show(block, first, "softened", words, topic=f"{TOPIC}.heat", roles=ROLES, order=SOFT, frames=cells)
 
 
 def soft_strip(block: Block, words: str) -> None:
