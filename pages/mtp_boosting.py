@@ -126,7 +126,7 @@ SLOTS: dict[str, _frame.Slot] = {
 }
 
 # the case is trained, checked and used again by the losses and the temperature; a guess opens what stands below it
-REACH = {"step": "temperature", "guess-prefers": "pair", "guess-often": "search"}
+REACH = {"step": "losses", "guess-prefers": "pair", "guess-often": "search"}
 
 if __name__ == "__main__":
     _frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)
