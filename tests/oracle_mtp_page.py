@@ -83,9 +83,9 @@ def of_rest(start: str = "far") -> Tables:
     }  # fmt: skip
 
 
-def frame(table: str, at: dict[str, int], extra: dict[str, int] | None = None) -> int:
-    """Which frame a table shows when its controls stand at these positions."""
-    index = 0
+def frame(table: str, at: dict[str, int]) -> int:
+    """Which frame a table shows when the sliders stand at these positions choices untouched."""
+    index = 1 if table == "vanishing" else 0  # five tokens are chosen, the second of three
     for control in FOLLOWS.get(table, ()):
         index = index * SIZES[control] + at[control]
-    return (extra or {}).get(table, index)
+    return index
