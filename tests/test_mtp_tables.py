@@ -167,6 +167,19 @@ def test_feeds_follow_their_rule(mode: str) -> None:
             assert not lost or (source == feed.depth - 1 > 0 and place >= 40 - (feed.depth - 1))
 
 
+@pytest.mark.parametrize("mode", ["report", "code"])
+def test_lost_states(mode: str) -> None:
+    """Shifted by k − 1 − j positions, a state of depth j leaves that many places at the end empty: it never stands
+    there, and the newest state that takes its place is marked."""
+    marked = 0
+    for seed in range(30):
+        for feed in feeds(mode, rng=np.random.default_rng(seed)):  # type: ignore[arg-type]
+            for back, (source, lost) in enumerate(zip(reversed(feed.sources), reversed(feed.fallback), strict=True)):
+                assert source is not None and back >= feed.depth - 1 - source
+                marked += lost
+    assert marked > 100
+
+
 @pytest.mark.parametrize(("mode", "column"), [("report", "share_report"), ("code", "share_code")])
 def test_draws_have_the_shares_of_the_table(mode: str, column: str) -> None:
     """Over many positions the frequency of each source lies within five standard errors of its share (fixed seed)."""
