@@ -32,6 +32,8 @@ POSITION_COLUMNS = (
 )  # fmt: skip
 GRADIENT_COLUMNS = ("target_probability", "draft_probability", "side", "kl_gradient", "tv_gradient", "nla_gradient",
                     "hybrid_gradient", "logit", "kl_weight", "decay")  # fmt: skip
+LENGTH_COLUMNS = ("kl_length", "tv_length", "nla_length", "acceptance_rate", "kl_on", "tv_on", "support_size",
+                  "vocabulary")  # fmt: skip
 FIELD_COLUMNS = ("kl_pull", "tv_pull", "nla_pull", "hybrid_pull", "first_draft", "acceptance_rate", "first_target",
                  "kl_weight", "decay", "best_gap", "logit_gap")  # fmt: skip
 Frames = tuple[Table, _payload.Printed]
@@ -60,7 +62,7 @@ def races(case: Case) -> Frames:
 @lru_cache(maxsize=1)
 def lengths() -> Frames:
     tables = [vanishing(int(k)) for k in SUPPORTS]
-    return tables[0], _payload.printed(tables)
+    return tables[0], _payload.printed(tables, LENGTH_COLUMNS)
 
 
 @lru_cache(maxsize=1)
@@ -158,7 +160,16 @@ def length_lines(block: Block, words: str) -> None:
 
 def length_rows(block: Block, words: str) -> None:
     first, cells = lengths()
-    show(block, first, "vanishing", words, head="vocabulary", topic=f"{TOPIC}.support", frames=cells)
+    show(
+        block,
+        first,
+        "vanishing",
+        words,
+        head="vocabulary",
+        topic=f"{TOPIC}.support",
+        order=LENGTH_COLUMNS,
+        frames=cells,
+    )
 
 
 def program_choice(block: Block, words: str) -> None:

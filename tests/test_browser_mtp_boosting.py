@@ -155,7 +155,7 @@ def test_own_case_is_taken_or_named(page: Pages) -> None:
 
 
 def test_own_pair_is_taken_or_named(page: Pages) -> None:
-    """The same for the pair, in Chinese: a pasted column of full-width digits is taken, a zero and a name twice are not."""
+    """The same for the pair, in Chinese: pasted full-width digits are taken, a zero and a name twice are not."""
     chapter = Chapter(page(locale=LOCALES["zh"]), TOPIC, "zh")
     tab, editor = chapter.page, Editor(chapter, "pair_editor", "zh")
     editor.enter("token-1", "乙")
