@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from mechanisms.mtp_cases import CASES
 from mechanisms.mtp_read import BadInput, read_case, read_drafts
+
+MODULES = sorted(p.stem for p in (Path(__file__).parents[1] / "mechanisms").glob("mtp_*.py"))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_worked_numbers_of_docstrings(name: str) -> None:
+    """Every worked number in a docstring of the chapter is what its function returns."""
+    assert doctest.testmod(importlib.import_module(f"mechanisms.{name}")).failed == 0
+
 
 GOOD = (["A", "B"], ["0.8", "1/5"], ["0.1", "−0.2"])
 
