@@ -15,6 +15,7 @@ from pathlib import Path
 from mechanisms.verify_calibration import TABLES as CALIBRATION
 from mechanisms.verify_economics import TABLES as ECONOMICS
 from mechanisms.verify_draft import TABLES as DRAFT
+from mechanisms.verify_mtp import TABLES as MTP
 from mechanisms.verify_quant import TABLES as QUANT
 from mechanisms.verify_rejection import TABLES as REJECTION
 
@@ -22,6 +23,7 @@ REFERENCE = Path(__file__).resolve().parent.parent / "tests" / "reference"
 Row = Mapping[str, str]
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **ECONOMICS}
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DRAFT}
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **MTP}
 PROSE = {"lesson"}  # a sentence about a preset, not a number
 
 
