@@ -85,9 +85,14 @@ def path_table(path: Sequence[Admission], curve: Curve) -> Table:
     return tabulate(f"{TOPIC}.path", PATH, rows, columns, function=f"{MODULE}.path_table")
 
 
+def live_drafts(chain: Sequence[Fraction]) -> int:
+    """How many drafts can survive at all: only these are candidates, as in Algorithm 1."""
+    return sum(s > 0 for s in survivals(chain)[1:])
+
+
 def count_allocations(batch: Batch) -> int:
-    """Π (1 + γ_r): how many ways there are to choose a length for every request."""
-    return math.prod(1 + len(c) for c in batch)
+    """Π (1 + live drafts): how many ways there are to choose a length for every request."""
+    return math.prod(1 + live_drafts(c) for c in batch)
 
 
 def allocation_table(batch: Batch, curve: Curve) -> Table:
@@ -101,7 +106,7 @@ def allocation_table(batch: Batch, curve: Curve) -> Table:
         raise ValueError(f"batch has {count_allocations(batch)} allocations: at most {MOST_ALLOCATIONS} are enumerated")
     lengths, own = LENGTHS[: len(batch)], OWN_TOKENS[: len(batch)]
     chances = [survivals(c) for c in batch]
-    every = list(product(*(range(1 + len(c)) for c in batch)))
+    every = list(product(*(range(1 + live_drafts(c)) for c in batch)))
     positions = _row("batch_positions", "B", len(batch) + sum(q.sym for q in lengths), "position", counts=True)
     tokens = _row("batch_tokens", r"\tau", sum(q.sym for q in own), "token")
     sps = given(f"{TOPIC}.steps_per_time", r"\mathrm{SPS}", "chosen", unit="step/time")
