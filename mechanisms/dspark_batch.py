@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import product
 
 from mechanisms.dspark import PAPER, TOPIC, quantity, survivals
-from mechanisms.dspark_scheduler import Admission, Curve, admissions, check_batch
+from mechanisms.dspark_scheduler import Admission, Curve, admissions, check_batch, early_stop, path_best
 from mechanisms.expression import largest, total
 from mechanisms.quant_nodes import is_zero
 from mechanisms.quantity import Quantity, as_fraction, given, signed
@@ -162,3 +162,33 @@ def sum_table(batch: Batch, curve: Curve, name: str = "") -> Table:
     row = {TOGETHER_SPS.name: (curve[positions - 1],), JOINT.name: (joint,)}
     order = (PROMISED, TOGETHER_TOKENS, TOGETHER_POSITIONS, TOGETHER_SPS, TOGETHER, JOINT, SHORTFALL)
     return tabulate(f"{TOPIC}.sums", order, (name,), row, function=f"{MODULE}.sum_table", over=over)
+
+
+OUTCOME_POSITIONS = quantity("batch_positions", "B", source=PAPER, unit="position", counts=True)
+OUTCOME_TOKENS = quantity("batch_tokens", r"\tau", unit="token")
+OUTCOME_SPS = given(f"{TOPIC}.steps_per_time", r"\mathrm{SPS}", "chosen", unit="step/time")
+OUTCOME = quantity("throughput", r"\Theta", OUTCOME_TOKENS.sym * OUTCOME_SPS.sym, PAPER, unit="token/time")
+OUTCOME_LOST = quantity("throughput_lost", r"\Theta^\ast-\Theta", largest(OUTCOME.sym) - OUTCOME.sym, unit="token/time")
+OUTCOMES = (OUTCOME_POSITIONS, OUTCOME_TOKENS, OUTCOME_SPS, OUTCOME, OUTCOME_LOST)
+WAYS = ("early", "path", "alone", "full")
+
+
+def outcome_table(batch: Batch, curve: Curve) -> tuple[Table, tuple[str, ...]]:
+    """Where four ways end: early stop, best of the path, each request's own optimum, every draft; and their lengths.
+
+    The best of the path is the best of all allocations, so what is lost is measured against it. Source: derived.
+    """
+    path = admissions(batch, curve)
+    chances = [survivals(c) for c in batch]
+    own = tuple(int(as_fraction(x)) for x in alone_best(batch, curve).column(ALONE_LENGTH.name) if x is not None)
+    ends = [path[early_stop(path)].lengths, path[path_best(path)].lengths, own, tuple(len(c) for c in batch)]
+    positions = [len(batch) + sum(x) for x in ends]
+    columns = {
+        OUTCOME_POSITIONS.name: tuple(Fraction(b) for b in positions),
+        OUTCOME_TOKENS.name: tuple(
+            sum((sum(s[: n + 1], Fraction(0)) for s, n in zip(chances, x, strict=True)), Fraction(0)) for x in ends
+        ),
+        OUTCOME_SPS.name: tuple(curve[b - 1] for b in positions),
+    }
+    table = tabulate(f"{TOPIC}.outcomes", OUTCOMES, WAYS, columns, function=f"{MODULE}.outcome_table")
+    return table, tuple(lengths_text(x) for x in ends)

@@ -24,6 +24,7 @@ CHAINS: dict[str, Chain] = {
     "dead": (*numbers("0.9 0.5 0"), None),
     "none": (),
 }
+GRID_CHAINS = {"tenths": numbers("0.9 0.8 0.6 0.4"), "thirds": numbers("2/3 1/3 2/3 1/3")}
 DRAFT_TIME, FIXED_TIME = Fraction("0.15"), Fraction("0.05")
 VERIFY = {"A": numbers("1 1.02 1.04 1.06 1.08"), "B": numbers("1 1.4 2 2.8 3.8")}
 REQUESTS: tuple[tuple[Fraction, ...], ...] = (numbers("0.9 0.8 0.5"), numbers("0.6 0.4 0.2"))

@@ -105,3 +105,22 @@ def counted_caps(chain: Sequence[Fraction], counts: Mapping[int, int]) -> Table:
         CAP_EXACT.name: exact.column(CAP_EXACT.name),
     }  # fmt: skip
     return tabulate(f"{TOPIC}.counted_caps", CAPS, exact.rows, columns, function=f"{MODULE}.counted_caps")
+
+
+CELLS = quantity("checked_cells", "n", counts=True)
+DIFFERENT = quantity("checked_mismatches", "d", counts=True)
+ALL_CELLS = quantity("all_cells", r"\Sigma n", total(CELLS.sym), index="", counts=True)
+ALL_DIFFERENT = quantity("all_mismatches", r"\Sigma d", total(DIFFERENT.sym), index="", counts=True)
+
+
+def checked_table(results: Sequence[tuple[str, int, int]]) -> tuple[Table, Table]:
+    """What a comparison with reference files found, by table and in total. results: name, cells, mismatches of each."""
+    columns = {
+        CELLS.name: tuple(Fraction(n) for _, n, _ in results), DIFFERENT.name: tuple(Fraction(d) for *_, d in results),
+    }  # fmt: skip
+    names = [name for name, *_ in results]
+    rows = tabulate(f"{TOPIC}.checked", (CELLS, DIFFERENT), names, columns, function="mechanisms.verify.compare")
+    sums = tabulate(
+        f"{TOPIC}.checked_all", (ALL_CELLS, ALL_DIFFERENT), ("",), {}, function=f"{MODULE}.checked_table", over=rows
+    )
+    return rows, sums

@@ -114,3 +114,24 @@ def first_output(example: Example, policy: Policy) -> Table:
 def distance(law: Table, name: str = "") -> Table:
     """How far the law is from p: half the sum of |P − p|. Source: derived."""
     return tabulate(f"{TOPIC}.distance", (DISTANCE,), (name,), {}, function=f"{MODULE}.distance", over=law)
+
+
+FIRST_OUTPUT = quantity("first_token_output", "P(1)")
+FIRST_TARGET = given(f"{TOPIC}.first_token_target", "p(1)", "chosen")
+FIRST_BIAS = quantity("first_token_bias", "P(1)-p(1)", signed(FIRST_OUTPUT) - signed(FIRST_TARGET))
+APART = quantity(DISTANCE.name, DISTANCE.symbol)
+
+
+def policy_table(example: Example) -> Table:
+    """One row per policy: law and target of the first token of the list, and the distance of the whole law.
+
+    Source: derived; each row is taken from its `first_output`.
+    """
+    laws = [first_output(example, policy) for policy in POLICIES]
+    columns: dict[str, tuple[Cell, ...]] = {
+        FIRST_OUTPUT.name: tuple(law.value(0, OUTPUT.name) for law in laws),
+        FIRST_TARGET.name: (example.p[0],) * len(laws),
+        APART.name: tuple(distance(law).value(0, DISTANCE.name) for law in laws),
+    }
+    found = (FIRST_OUTPUT, FIRST_TARGET, FIRST_BIAS, APART)
+    return tabulate(f"{TOPIC}.policies", found, POLICIES, columns, function=f"{MODULE}.policy_table")
