@@ -49,27 +49,27 @@ PER_DRAFT = quantity(
 )
 SUMMARY = (LENGTH, ALL_TOKENS, ACCEPTED, MEAN, PER_DRAFT)
 
-RATE = quantity("rate_used", "a")
+RATE = quantity("rate_used", "a", index="")
 TRUE = quantity("true_tokens", r"\tau", unit="token", index="")
 CONSTANT = quantity(
-    "tokens_if_constant", r"\tau_a", power_sum(RATE.sym, LENGTH.sym), "leviathan2022 Eq. 1", unit="token"
+    "tokens_if_constant", r"\tau_a", power_sum(RATE.sym, LENGTH.sym), "leviathan2022 Eq. 1", unit="token", index=""
 )
-OFF = quantity("token_error", r"\tau_a-\tau", signed(CONSTANT) - signed(TRUE), unit="token")
-RELATIVE = quantity("relative_error", r"\varepsilon", signed(OFF) / TRUE.sym)
+OFF = quantity("token_error", r"\tau_a-\tau", signed(CONSTANT) - signed(TRUE), unit="token", index="")
+RELATIVE = quantity("relative_error", r"\varepsilon", signed(OFF) / TRUE.sym, index="")
 SUBSTITUTION = (RATE, LENGTH, CONSTANT, TRUE, OFF, RELATIVE)
 RULES = ("mean", "per_draft", "first")
 
-COUNT = given(f"{TOPIC}.accepted_count", "L", "chosen", unit="token", index="L", counts=True)
+COUNT = given(f"{TOPIC}.accepted_count", "L", "chosen", unit="token", index="", counts=True)
 REACHED = quantity("reached", "S", index="L")
 NEXT = quantity("next_reached", r"S^{\rightarrow}", index="L")
 ENDS = quantity("ends_here", r"\Pr", REACHED.sym - NEXT.sym, "leviathan2022 §3.1", index="L")
 EMITTED = quantity("tokens_emitted", "N", COUNT.sym + 1, unit="token", index="L", counts=True)
 LAW = (COUNT, REACHED, NEXT, ENDS, EMITTED)
 
-CAP = given(f"{TOPIC}.output_cap", "m", "chosen", unit="token", index="m", counts=True)
-ADDED = quantity("chance_of_last", r"S_{m-1}", index="m")
-CAPPED_SO_FAR = quantity("capped_so_far", r"\mathrm{E}^{\leftarrow}", unit="token", index="m")
-CAPPED = quantity("capped_tokens", r"\mathrm{E}[\min(N,m)]", CAPPED_SO_FAR.sym + ADDED.sym, unit="token", index="m")
+CAP = given(f"{TOPIC}.output_cap", "m", "chosen", unit="token", index="", counts=True)
+ADDED = quantity("chance_of_last", r"S_{m-1}", index="")
+CAPPED_SO_FAR = quantity("capped_so_far", r"\mathrm{E}^{\leftarrow}", unit="token", index="")
+CAPPED = quantity("capped_tokens", r"\mathrm{E}[\min(N,m)]", CAPPED_SO_FAR.sym + ADDED.sym, unit="token", index="")
 CAPS = (CAP, ADDED, CAPPED_SO_FAR, CAPPED)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -38,16 +39,17 @@ GAIN = quantity(
 BEST = quantity("is_best", r"\ast", is_zero(largest(THROUGHPUT.sym) - THROUGHPUT.sym), index="i", counts=True)
 PATH = (ADMITTED, TOKENS_SO_FAR, TOKENS, POSITIONS, SPS, THROUGHPUT, THROUGHPUT_SO_FAR, GAIN, BEST)
 
-LENGTHS = tuple(given(f"{TOPIC}.length_{r}", rf"\ell_{r}", "chosen", unit="token", counts=True)
+ROW = r"\ell"  # rows of a table of lengths
+LENGTHS = tuple(given(f"{TOPIC}.length_{r}", rf"\ell_{r}", "chosen", unit="token", index="", counts=True)
                 for r in range(1, MOST_REQUESTS + 1))  # fmt: skip
-OWN_TOKENS = tuple(quantity(f"tokens_{r}", rf"\tau_{r}", unit="token") for r in range(1, MOST_REQUESTS + 1))
+OWN_TOKENS = tuple(quantity(f"tokens_{r}", rf"\tau_{r}", unit="token", index="") for r in range(1, MOST_REQUESTS + 1))
 
-ALONE_LENGTH = given(f"{TOPIC}.alone_length", r"\ell", "chosen", unit="token", counts=True)
-ALONE_TOKENS = quantity("alone_tokens", r"\tau", unit="token")
-ALONE_POSITIONS = quantity("alone_positions", "B", 1 + ALONE_LENGTH.sym, PAPER, unit="position", counts=True)
-ALONE_SPS = given(f"{TOPIC}.alone_steps_per_time", r"\mathrm{SPS}", "chosen", unit="step/time")
-ALONE = quantity("alone_throughput", r"\Theta", ALONE_TOKENS.sym * ALONE_SPS.sym, PAPER, unit="token/time")
-ALONE_BEST = quantity("is_best", r"\ast", is_zero(largest(ALONE.sym) - ALONE.sym), counts=True)
+ALONE_LENGTH = given(f"{TOPIC}.alone_length", r"\ell", "chosen", unit="token", index="", counts=True)
+ALONE_TOKENS = quantity("alone_tokens", r"\tau", unit="token", index=ROW)
+ALONE_POSITIONS = quantity("alone_positions", "B", 1 + ALONE_LENGTH.sym, PAPER, unit="position", index=ROW, counts=True)
+ALONE_SPS = given(f"{TOPIC}.alone_steps_per_time", r"\mathrm{SPS}", "chosen", unit="step/time", index=ROW)
+ALONE = quantity("alone_throughput", r"\Theta", ALONE_TOKENS.sym * ALONE_SPS.sym, PAPER, unit="token/time", index=ROW)
+ALONE_BEST = quantity("is_best", r"\ast", is_zero(largest(ALONE.sym) - ALONE.sym), index=ROW, counts=True)
 SINGLE = (ALONE_LENGTH, ALONE_TOKENS, ALONE_POSITIONS, ALONE_SPS, ALONE, ALONE_BEST)
 
 PROMISED = quantity("promised", r"\Sigma", total(ALONE.sym), unit="token/time", index="")
@@ -109,9 +111,9 @@ def allocation_table(batch: Batch, curve: Curve) -> Table:
     every = list(product(*(range(1 + live_drafts(c)) for c in batch)))
     positions = _row("batch_positions", "B", len(batch) + sum(q.sym for q in lengths), "position", counts=True)
     tokens = _row("batch_tokens", r"\tau", sum(q.sym for q in own), "token")
-    sps = given(f"{TOPIC}.steps_per_time", r"\mathrm{SPS}", "chosen", unit="step/time")
+    sps = given(f"{TOPIC}.steps_per_time", r"\mathrm{SPS}", "chosen", unit="step/time", index=ROW)
     theta = _row("throughput", r"\Theta", tokens.sym * sps.sym, "token/time")
-    best = quantity("is_best", r"\ast", is_zero(largest(theta.sym) - theta.sym), counts=True)
+    best = quantity("is_best", r"\ast", is_zero(largest(theta.sym) - theta.sym), index=ROW, counts=True)
     columns = {q.name: tuple(Fraction(x[r]) for x in every) for r, q in enumerate(lengths)}
     for r, q in enumerate(own):
         columns[q.name] = tuple(sum(chances[r][: x[r] + 1], Fraction(0)) for x in every)
@@ -123,7 +125,7 @@ def allocation_table(batch: Batch, curve: Curve) -> Table:
 
 
 def _row(name: str, tex: str, expression: object, unit: str, **more: object) -> Quantity:
-    return quantity(name, tex, expression, PAPER, unit=unit, **more)  # type: ignore[arg-type]
+    return quantity(name, tex, expression, PAPER, unit=unit, index=ROW, **more)  # type: ignore[arg-type]
 
 
 def single_table(chain: Sequence[Fraction], curve: Curve, name: str = "single") -> Table:
@@ -148,7 +150,8 @@ def alone_best(batch: Batch, curve: Curve) -> Table:
         for q in (ALONE_LENGTH, ALONE_TOKENS, ALONE_SPS)
     }
     names = [f"r{r}" for r in range(1, len(batch) + 1)]
-    return tabulate(f"{TOPIC}.alone", SINGLE[:-1], names, columns, function=f"{MODULE}.alone_best")
+    columns_of = [replace(q, index="r") for q in SINGLE[:-1]]
+    return tabulate(f"{TOPIC}.alone", columns_of, names, columns, function=f"{MODULE}.alone_best")
 
 
 def sum_table(batch: Batch, curve: Curve, name: str = "") -> Table:
@@ -164,11 +167,13 @@ def sum_table(batch: Batch, curve: Curve, name: str = "") -> Table:
     return tabulate(f"{TOPIC}.sums", order, (name,), row, function=f"{MODULE}.sum_table", over=over)
 
 
-OUTCOME_POSITIONS = quantity("batch_positions", "B", source=PAPER, unit="position", counts=True)
-OUTCOME_TOKENS = quantity("batch_tokens", r"\tau", unit="token")
-OUTCOME_SPS = given(f"{TOPIC}.steps_per_time", r"\mathrm{SPS}", "chosen", unit="step/time")
-OUTCOME = quantity("throughput", r"\Theta", OUTCOME_TOKENS.sym * OUTCOME_SPS.sym, PAPER, unit="token/time")
-OUTCOME_LOST = quantity("throughput_lost", r"\Theta^\ast-\Theta", largest(OUTCOME.sym) - OUTCOME.sym, unit="token/time")
+OUTCOME_POSITIONS = quantity("batch_positions", "B", source=PAPER, unit="position", counts=True, index="w")
+OUTCOME_TOKENS = quantity("batch_tokens", r"\tau", unit="token", index="w")
+OUTCOME_SPS = given(f"{TOPIC}.steps_per_time", r"\mathrm{SPS}", "chosen", unit="step/time", index="w")
+OUTCOME = quantity("throughput", r"\Theta", OUTCOME_TOKENS.sym * OUTCOME_SPS.sym, PAPER, unit="token/time", index="w")
+OUTCOME_LOST = quantity(
+    "throughput_lost", r"\Theta^\ast-\Theta", largest(OUTCOME.sym) - OUTCOME.sym, unit="token/time", index="w"
+)
 OUTCOMES = (OUTCOME_POSITIONS, OUTCOME_TOKENS, OUTCOME_SPS, OUTCOME, OUTCOME_LOST)
 WAYS = ("early", "path", "alone", "full")
 

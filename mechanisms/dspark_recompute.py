@@ -22,12 +22,12 @@ from mechanisms.table import Table, tabulate
 MODULE = "mechanisms.dspark_recompute"
 POINTS, CHUNK, MOST = 10, 500, 4
 
-LENGTH = given(f"{TOPIC}.accepted_count", "L", "chosen", unit="token", index="L", counts=True)
+LENGTH = given(f"{TOPIC}.accepted_count", "L", "chosen", unit="token", index="", counts=True)
 VECTORS = given(f"{TOPIC}.vectors", "n", "chosen", index="", counts=True)
-FOUND = quantity("rounds_counted", r"n_L", index="L", counts=True)
+FOUND = quantity("rounds_counted", "h", index="L", counts=True)
 CHANCE = quantity(ENDS.name, r"\Pr", source="leviathan2022 §3.1", index="L")
 EXPECTED = quantity("rounds_expected", r"n\Pr", VECTORS.sym * CHANCE.sym, index="L", counts=True)
-OFF = quantity("rounds_difference", r"n_L-n\Pr", signed(FOUND) - signed(EXPECTED), index="L", counts=True)
+OFF = quantity("rounds_difference", r"\Delta", signed(FOUND) - signed(EXPECTED), index="L", counts=True)
 ROWS = (LENGTH, VECTORS, FOUND, CHANCE, EXPECTED, OFF)
 
 COUNTED_MEAN = quantity(
@@ -38,10 +38,10 @@ EXACT_MEAN = quantity(
 )
 MEANS = (COUNTED_MEAN, EXACT_MEAN)
 
-CAP = given(f"{TOPIC}.output_cap", "m", "chosen", unit="token", index="m", counts=True)
-CAP_COUNTED = quantity("capped_counted", r"\overline{\min(N,m)}", unit="token", index="m")
-CAP_EXACT = quantity("capped_tokens", r"\mathrm{E}[\min(N,m)]", unit="token", index="m")
-CAP_OFF = quantity("capped_difference", r"\Delta", signed(CAP_COUNTED) - signed(CAP_EXACT), unit="token", index="m")
+CAP = given(f"{TOPIC}.output_cap", "m", "chosen", unit="token", index="", counts=True)
+CAP_COUNTED = quantity("capped_counted", r"\overline{\min(N,m)}", unit="token", index="")
+CAP_EXACT = quantity("capped_tokens", r"\mathrm{E}[\min(N,m)]", unit="token", index="")
+CAP_OFF = quantity("capped_difference", r"\Delta", signed(CAP_COUNTED) - signed(CAP_EXACT), unit="token", index="")
 CAPS = (CAP, CAP_COUNTED, CAP_EXACT, CAP_OFF)
 
 

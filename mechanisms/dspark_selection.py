@@ -48,9 +48,10 @@ RESIDUAL = quantity(
 )  # fmt: skip
 CORRECTED = quantity("corrected_mass", "r", share(total(LOST.sym), RESIDUAL.sym), "leviathan2022 §A.1")
 REPLACED = quantity("replaced_mass", "t", total(UNSEEN.sym) * P.sym)
-OUTPUT = quantity("first_output", "P", KEPT.sym + CORRECTED.sym + REPLACED.sym)
+CHECKED = quantity("checked_mass", "k", KEPT.sym + CORRECTED.sym)
+OUTPUT = quantity("first_output", "P", CHECKED.sym + REPLACED.sym)
 BIAS = quantity("bias", "P-p", signed(OUTPUT) - signed(P))
-LAW = (P, Q, CHOSEN, KEPT, LOST, UNSEEN, RESIDUAL, CORRECTED, REPLACED, OUTPUT, BIAS)
+LAW = (P, Q, CHOSEN, KEPT, LOST, UNSEEN, RESIDUAL, CORRECTED, CHECKED, REPLACED, OUTPUT, BIAS)
 
 DISTANCE = quantity("distance", r"\mathrm{TV}", total(sp.Abs(signed(BIAS))) / 2, index="")
 
@@ -116,10 +117,10 @@ def distance(law: Table, name: str = "") -> Table:
     return tabulate(f"{TOPIC}.distance", (DISTANCE,), (name,), {}, function=f"{MODULE}.distance", over=law)
 
 
-FIRST_OUTPUT = quantity("first_token_output", "P(1)")
-FIRST_TARGET = given(f"{TOPIC}.first_token_target", "p(1)", "chosen")
-FIRST_BIAS = quantity("first_token_bias", "P(1)-p(1)", signed(FIRST_OUTPUT) - signed(FIRST_TARGET))
-APART = quantity(DISTANCE.name, DISTANCE.symbol)
+FIRST_OUTPUT = quantity("first_token_output", "P_1", index="")
+FIRST_TARGET = given(f"{TOPIC}.first_token_target", "p_1", "chosen", index="")
+FIRST_BIAS = quantity("first_token_bias", "P_1-p_1", signed(FIRST_OUTPUT) - signed(FIRST_TARGET), index="")
+APART = quantity(DISTANCE.name, DISTANCE.symbol, index="")
 
 
 def policy_table(example: Example) -> Table:

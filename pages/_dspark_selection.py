@@ -40,13 +40,13 @@ RATE_ORDER = (
 HIDDEN = ("hindsight_length", "early_length")
 LAW_ORDER = (
     "target_probability", "first_output", "bias", "draft_probability", "chosen_length", "kept_mass", "corrected_mass",
-    "replaced_mass", "lost_mass", "unverified_mass", "residual",
+    "checked_mass", "replaced_mass", "lost_mass", "unverified_mass", "residual",
 )  # fmt: skip
 ROLES = {"target_probability": "target", "kept_mass": "accepted", "corrected_mass": "corrected",
          "first_output": "output", "lost_mass": "rejected", "draft_probability": "draft"}  # fmt: skip
 DRAWN = ("first_drop", "hindsight")
 REJECT_AT = 0.001  # false alarms of an exact policy: one seed in a thousand
-LOOKS = ("own_later", "own_now", "position", "others", "history", "fixed")
+LOOKS = ("own_now", "own_later", "position", "others", "history", "fixed")
 
 
 def example_choice(block: Block, words: str) -> None:
@@ -105,6 +105,7 @@ def law_plot(block: Block, words: str) -> None:
         bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target")),
         bar("kept_mass", "law", "accepted", t(f"{TOPIC}.bar_kept")),
         bar("corrected_mass", "law", "corrected", t(f"{TOPIC}.bar_corrected"), "kept_mass"),
+        bar("replaced_mass", "law", "target", t(f"{TOPIC}.bar_replaced"), "checked_mass", quiet=True),
         bar("first_output", "law", "output", t(f"{TOPIC}.bar_output"), outline=True),
     ]
     plot(block, f"{TOPIC}.first_output", traces, note=words, alt=t(f"{TOPIC}.law_alt"), key=f"{TOPIC}.law_plot")
