@@ -125,7 +125,9 @@ def happened(block: Block, words: str) -> None:
         names = ("small_biased", "small_target", "appendix_biased", "appendix_target", "appendix_early", "appendix_a",
                  "appendix_b")  # fmt: skip
         numbers = {n: _html.value(f"{TOPIC}.{n}", language()) for n in names}
-        block.prose(f"<h3>{words}</h3>{t(f'{TOPIC}.happened', **numbers)}", key=f"{TOPIC}.happened")
+        block.prose(
+            f"<h3>{_payload.plain_text(words)}</h3>{t(f'{TOPIC}.happened', **numbers)}", key=f"{TOPIC}.happened"
+        )
 
 
 def draws_choice(block: Block, words: str) -> None:

@@ -61,6 +61,7 @@
       el('p', { class: 'wiki-line-legend' }, legend.map(([mark, role, text]) => el('span', {}, el('i', { 'data-line': mark, 'data-role': role, 'aria-hidden': 'true' }), text))),
       el('p', { class: 'wiki-line-title' }, data.axis), box, el('p', { class: 'wiki-lines-foot' }, data.foot), el('p', { class: 'wiki-help', html: data.note }))
     const draw = () => {
+      memory.waiting = false
       const lines = data.series.map(s => ({ ...s, found: wiki.tables.get(s.table) })).filter(s => s.found)
       if (!lines.length) return
       for (const line of lines) {
@@ -72,7 +73,7 @@
       const names = lines.reduce((a, b) => a.cells.length >= b.cells.length ? a : b).found.data.rows
       const top = Math.max(...lines.flatMap(l => l.values)) || 1
       const x = i => 100 * (i + 0.5) / names.length, y = v => BASE - (BASE - TOP) * v / top
-      const width = box.clientWidth || 600
+      const width = memory.width || 600
       const every = Math.ceil(names.length * (8 * Math.max(...names.map(n => n.length)) + 10) / width)
       box.replaceChildren(svg('line', { x1: '0%', x2: '100%', y1: BASE, y2: BASE, class: 'wiki-line-axis' }))
       names.forEach((name, i) => { if (i % every === 0) box.append(svg('text', { x: `${x(i)}%`, y: BASE + 20, 'text-anchor': 'middle', class: 'wiki-lines-tick' }, name)) })
@@ -85,10 +86,12 @@
       root.dataset.best = lines.map(l => l.best.flatMap((b, i) => b ? [i] : []).join('+')).join(',')
       root.dataset.lines = lines.length
     }
+    // After the frame in which the table was painted, once for all tables that moved: the hand never waits for it.
+    const later = () => { if (!memory.waiting) { memory.waiting = true; requestAnimationFrame(() => setTimeout(draw)) } }
     memory.size?.disconnect()
-    memory.size = new ResizeObserver(() => { if (box.clientWidth !== memory.width) { memory.width = box.clientWidth; draw() } })
+    memory.size = new ResizeObserver(([{ contentRect }]) => { if (contentRect.width !== memory.width) { memory.width = contentRect.width; later() } })
     memory.size.observe(box)
-    wiki.listen(memory, data.series.map(s => [`drawn:${s.table}`, draw]))
+    wiki.listen(memory, data.series.map(s => [`drawn:${s.table}`, later]))
     memory.off.push(() => memory.size.disconnect())
     draw()
   }
