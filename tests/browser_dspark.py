@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 from mechanisms.dspark import Chain, cap_table, law_table, substitution_table, summary_table, survival_table
 from mechanisms.dspark_batch import (
@@ -131,6 +132,7 @@ def shown(table: Table, *, hide: tuple[str, ...] = ()) -> Shown:
     return found
 
 
+@lru_cache(maxsize=32)
 def wanted(state: State) -> dict[str, Shown]:
     hide = () if state.guessed else HIDDEN
     return {name: shown(table, hide=hide) for name, table in wanted_tables(state).items()}
