@@ -152,6 +152,13 @@ def test_grid_is_exact_for_tenths_only() -> None:
     assert count_table([Fraction(1, 3)], counts).value(1, "rounds_difference") == Fraction(-1, 3)
 
 
+def test_grid_is_made_of_midpoints() -> None:
+    """A uniform of exactly 0.95 is not below 0.95, and 0.05 not below 0.05: 9 and 0 of 10 pass."""
+    for c, passed in ((Fraction(19, 20), 9), (Fraction(1, 20), 0)):
+        *_, (_, counts) = count_rounds([c])
+        assert counts[1] == passed
+
+
 @pytest.mark.parametrize("chain", [[], [Fraction(1, 2)] * 5], ids=["empty", "long"])
 def test_enumeration_is_bounded(chain: list[Fraction]) -> None:
     """No position, or more than four, is refused before anything runs."""

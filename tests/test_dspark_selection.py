@@ -58,6 +58,13 @@ def test_appendix_of_the_paper() -> None:
     assert first_output(example, "first_drop").column("first_output") == (Fraction("0.7"), Fraction("0.3"))
 
 
+def test_ties_go_to_the_shorter_length() -> None:
+    """Θ = 1, 1, 1: neither policy verifies what brings nothing (worked by hand)."""
+    half = (Fraction(1, 2), Fraction(1, 2))
+    example = Example(("A", "B"), half, half, (Fraction(1), Fraction(1)), (Fraction(1), Fraction(1, 2), Fraction(1, 3)))
+    assert lengths(example, "hindsight") == lengths(example, "first_drop") == (0, 0)
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_draws_tell_the_policies_apart(name: str) -> None:
     """20,000 draws reject hindsight at 1e-12 and neither exact policy at 1e-4 (seeds fixed); frequencies lie within
