@@ -165,7 +165,16 @@ def test_junk_in_the_link_is_named_and_replaced(opened: Open) -> None:
 def test_guesses_keep_their_answer(opened: Open) -> None:
     """Nothing of either answer is sent before its guess, whatever the other says; a teacher's link opens both."""
     sent = json.dumps(parts(opened()), ensure_ascii=False)
-    for secret in ("1.190909", "cost_b", "first_output", "happened", "hindsight", "policies", "drawn", "look_"):
+    for secret in (
+        "1.190909",
+        "cost_b",
+        "first_output",
+        "happened",
+        "hindsight",
+        "policies",
+        "dspark.drawn",
+        "look_own",
+    ):
         assert secret not in sent, secret
     assert "cost_b" in json.dumps(parts(opened(guess1="0"))) and "policies" not in json.dumps(parts(opened(guess1="0")))
     open_ = parts(opened(unlock="1"))
