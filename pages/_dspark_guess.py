@@ -37,7 +37,7 @@ def thought(guess: int | None) -> str:
         return "none"
     if guess == _best("A"):
         return "longest"
-    return "short" if guess is not None and guess < right else "long"
+    return "short" if guess < right else "long"
 
 
 def length(block: Block, words: str) -> None:
