@@ -122,6 +122,12 @@ def check(
         counts, accepted, done = counts + part, accepted + passed, done + int(part.sum())
         if progress is not None:
             progress(done / draws)
+    return judged(pair, counts, rule=rule.id, seed=seed, accepted=accepted)
+
+
+def judged(pair: Pair, counts: np.ndarray, *, rule: str, seed: int, accepted: int) -> Check:
+    """Counts of outputs against p. counts: (rows,) integers. Source: pearson1900."""
+    draws = int(counts.sum())
     target = np.array([float(x) for x in pair.p])
     live = target > 0
     expected = target[live] * draws
@@ -130,15 +136,5 @@ def check(
     rows = tuple(
         Frequency(t, int(c), *wilson(int(c), draws), x) for t, c, x in zip(pair.labels, counts, pair.p, strict=True)
     )
-    return Check(
-        rule.id,
-        seed,
-        draws,
-        accepted,
-        rows,
-        chi_square,
-        degrees,
-        tail(chi_square, degrees),
-        impossible,
-        float(expected.min()),
-    )
+    p_value, least = tail(chi_square, degrees), float(expected.min())
+    return Check(rule, seed, draws, accepted, rows, chi_square, degrees, p_value, impossible, least)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from mechanisms.distribution import Pair, inverse_cdf
@@ -39,6 +40,7 @@ class Round:
         return len(self.output) - 1
 
 
+@lru_cache(maxsize=256)
 def acceptance(pair: Pair, row: int) -> Fraction:
     """min(1, p/q) of a drafted row. Raises ValueError where q = 0: such a token is never drafted."""
     cell = ledger(pair).value(row, "acceptance_probability")
@@ -48,10 +50,14 @@ def acceptance(pair: Pair, row: int) -> Fraction:
     return cell
 
 
+@lru_cache(maxsize=256)
+def _correction_masses(pair: Pair) -> tuple[Fraction, ...]:
+    return tuple(m for m in ledger(pair).column("correction_mass") if isinstance(m, Fraction))
+
+
 def correction(pair: Pair, u: Fraction) -> int:
     """Row of the residual at u in [0, 1). Raises ValueError where p = q: a correction is then never needed."""
-    masses = ledger(pair).column("correction_mass")
-    weights = [m for m in masses if isinstance(m, Fraction)]
+    weights = _correction_masses(pair)
     if not sum(weights):
         raise ValueError("the residual of p = q does not exist, and nothing is ever rejected")
     return inverse_cdf(u * sum(weights), weights)

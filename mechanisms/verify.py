@@ -16,6 +16,7 @@ from mechanisms.verify_calibration import TABLES as CALIBRATION
 from mechanisms.verify_economics import TABLES as ECONOMICS
 from mechanisms.verify_draft import TABLES as DRAFT
 from mechanisms.verify_mtp import TABLES as MTP
+from mechanisms.verify_dspark import TABLES as DSPARK
 from mechanisms.verify_quant import TABLES as QUANT
 from mechanisms.verify_rejection import TABLES as REJECTION
 
@@ -24,6 +25,7 @@ Row = Mapping[str, str]
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **ECONOMICS}
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DRAFT}
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **MTP}
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DSPARK}
 PROSE = {"lesson"}  # a sentence about a preset, not a number
 
 

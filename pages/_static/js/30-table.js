@@ -26,6 +26,8 @@
   }
 
   const paint = (button, text, q) => {
+    if (button.painted === text) return                    // most cells stand still while a hand drags
+    button.painted = text
     const value = wiki.cell(text)
     button.dataset.value = value?.decimal ?? ''
     button.dataset.exact = value?.exact ?? ''
