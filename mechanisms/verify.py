@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mechanisms.verify_calibration import TABLES as CALIBRATION
+from mechanisms.verify_drafter import TABLES as DRAFTER
 from mechanisms.verify_quant import TABLES as QUANT
 from mechanisms.verify_rejection import TABLES as REJECTION
 
 REFERENCE = Path(__file__).resolve().parent.parent / "tests" / "reference"
 Row = Mapping[str, str]
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION}
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DRAFTER}
 PROSE = {"lesson"}  # a sentence about a preset, not a number
 
 
