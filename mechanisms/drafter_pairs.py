@@ -50,6 +50,11 @@ PAIRS = (CLASH, TARGET_FIRST, SINGLE, PARALLEL, HEAD_FIRST, GUIDED, HEADED, TRUE
 CLASH_PARALLEL = _sum("clash_parallel", r"C_{\parallel}", total(CLASH.sym * PARALLEL.sym))
 CLASH_HEADED = _sum("clash_headed", r"C_{\lambda}", total(CLASH.sym * HEADED.sym))
 CLASH_TARGET = _sum("clash_target", r"C_{p}", total(CLASH.sym * WANTED.sym))
+MAJOR = given(f"{TOPIC}.major_share", "s", "chosen", index="")
+ONE_WAY = _sum("one_way", "C_1", MAJOR.sym * (1 - MAJOR.sym))
+EITHER_WAY = _sum("either_way", "C", 2 * ONE_WAY.sym)
+MATCHED = _sum("matched", "M", 1 - EITHER_WAY.sym)
+TWO_CITIES = (MAJOR, ONE_WAY, EITHER_WAY, MATCHED)
 COLLISIONS = (CLASH_PARALLEL, CLASH_HEADED, CLASH_TARGET)
 
 
@@ -107,3 +112,18 @@ def collisions(pairs: Table) -> Table:
     Source: derived.
     """
     return tabulate(f"{TOPIC}.collisions", COLLISIONS, ("",), {}, function=f"{_MODULE}.collisions", over=pairs)
+
+
+def two_cities(share: Fraction) -> Table:
+    """The bare case: two cities of two words each, every place drafted with exactly the right shares. share: of the
+    first city, in [0, 1].
+
+    >>> two_cities(Fraction(1, 2)).value(0, "either_way")
+    Fraction(1, 2)
+
+    Source: derived.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share={share}: must lie in [0, 1]")
+    rows = {MAJOR.name: (share,)}
+    return tabulate(f"{TOPIC}.two_cities", TWO_CITIES, ("",), rows, function=f"{_MODULE}.two_cities")

@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from mechanisms.drafter_toy import LOOKUP, OUTPUT, RANK, VOCABULARY, bias, corrected, marginal
+from mechanisms.drafter_toy import BLOCK, LOOKUP, OUTPUT, RANK, VOCABULARY, bias, corrected, marginal
 from mechanisms.expression import total
 from mechanisms.quantity import Quantity, given, signed
 from mechanisms.table import Cell, Table, tabulate
@@ -63,10 +63,12 @@ LAW = (MARGINAL, LOGIT, STRENGTH, Quantity(BIAS.id, BIAS.symbol, _PAPER, unit="b
 
 WORDS = given(_id("vocabulary"), "V", "chosen", index="", counts=True, unit="token")
 WIDTH = given(_id("rank"), "r", "chosen", index="", counts=True)
-FULL = Quantity(_id("full_table"), r"V^2", "derived", WORDS.sym**2, index="", counts=True)
-FACTORS = Quantity(_id("two_factors"), "2Vr", _PAPER, 2 * WORDS.sym * WIDTH.sym, index="", counts=True)
+FULL = Quantity(_id("full_table"), "n_1", "derived", WORDS.sym**2, index="", counts=True)
+FACTORS = Quantity(_id("two_factors"), "n_2", _PAPER, 2 * WORDS.sym * WIDTH.sym, index="", counts=True)
 SAVED = Quantity(_id("size_ratio"), r"\rho", "derived", FACTORS.sym / FULL.sym, index="")
 SIZES = (WORDS, WIDTH, FULL, FACTORS, SAVED)
+DRAFTED = given(_id("block"), r"\gamma", "chosen", index="", counts=True, unit="token")
+MASKS = Quantity(_id("masks"), "n_m", _PAPER, DRAFTED.sym - 1, index="", counts=True)
 REAL_SIZES = (49_152, 256)  # the vocabulary of the small model that the wiki ships; the rank of the paper
 
 
@@ -124,3 +126,15 @@ def size_table() -> Table:
         WIDTH.name: (Fraction(RANK), Fraction(REAL_SIZES[1])),
     }
     return tabulate(_id("sizes"), SIZES, ("toy", "real"), rows, function=f"{_MODULE}.size_table")
+
+
+def block_table() -> Table:
+    """How many masks stand behind the anchor: one less than tokens are drafted, as the anchor's own row is used.
+
+    >>> block_table().value(0, "masks")
+    Fraction(2, 1)
+
+    Source: dspark2026, §3.1.
+    """
+    rows = {DRAFTED.name: (Fraction(BLOCK),)}
+    return tabulate(_id("block"), (DRAFTED, MASKS), ("",), rows, function=f"{_MODULE}.block_table")

@@ -14,7 +14,7 @@ from pages._parts import shell as shell_part
 from pages._words import language, t
 
 Slot = Callable[[Block, str], None]  # adds parts to the block; gets the slot's caption or help as HTML
-PAGES = ("home", "error_budget", "integer_matmul", "calibration", "rejection_ledger", "sources")
+PAGES = ("home", "error_budget", "integer_matmul", "calibration", "rejection_ledger", "dspark_drafter", "sources")
 OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's frame
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from mechanisms.drafter_calibration import Result, bin_table, calibrate, place_table, protocol, score_table
 from mechanisms.drafter_confidence import context_table, label, label_table, means
 from mechanisms.drafter_order import leads, order_table
-from mechanisms.drafter_pairs import collisions, pair_table
+from mechanisms.drafter_pairs import collisions, pair_table, two_cities
 from mechanisms.drafter_published import published_points, published_summary
 from mechanisms.drafter_rounds import Temper, simulate
-from mechanisms.dspark_drafter import size_table
+from mechanisms.dspark_drafter import block_table, size_table
 from mechanisms.table import Table
 
 CellRef = tuple[Table, int, str]  # table, row, column name
@@ -55,15 +55,17 @@ def _published(place: int) -> Table:
     return published_summary(published_points(place), place)
 
 
+MAJOR = Fraction(3, 5)  # the share of the first city in the chapter's first question
+
 VALUES: dict[str, Callable[[], CellRef]] = {
+    "dspark_drafter.either_way": lambda: (two_cities(MAJOR), 0, "either_way"),
+    "dspark_drafter.one_way": lambda: (two_cities(MAJOR), 0, "one_way"),
+    "dspark_drafter.matched": lambda: (two_cities(MAJOR), 0, "matched"),
+    "dspark_drafter.block": lambda: (block_table(), 0, "block"),
+    "dspark_drafter.masks": lambda: (block_table(), 0, "masks"),
     "dspark_drafter.clash_parallel": lambda: (_clash(ONE), 0, "clash_parallel"),
     "dspark_drafter.clash_headed": lambda: (_clash(ONE), 0, "clash_headed"),
     "dspark_drafter.clash_target": lambda: (_clash(ONE), 0, "clash_target"),
-    "dspark_drafter.first_new": lambda: (pair_table("to", 1, ONE), 1, "target_first"),
-    "dspark_drafter.first_los": lambda: (pair_table("to", 1, ONE), 2, "target_first"),
-    "dspark_drafter.second_york": lambda: (pair_table("to", 1, ONE), 2, "single_second"),
-    "dspark_drafter.second_angeles": lambda: (pair_table("to", 1, ONE), 1, "single_second"),
-    "dspark_drafter.one_way": lambda: (pair_table("to", 1, ONE), 1, "parallel_pair"),
     "dspark_drafter.two_factors": lambda: (size_table(), 1, "two_factors"),
     "dspark_drafter.full_table": lambda: (size_table(), 1, "full_table"),
     "dspark_drafter.rank": lambda: (size_table(), 1, "rank"),
