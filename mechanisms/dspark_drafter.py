@@ -49,17 +49,18 @@ def _id(name: str) -> str:
 
 MARGINAL = Quantity(_id("marginal"), "m", "derived")  # of the target at this place, seen from the anchor
 LOGIT = Quantity(_id("logit"), "U", _PAPER, bits(MARGINAL.sym), unit="bit", kind="float", defined=MARGINAL.sym > 0)
-STRENGTH = given(_id("strength"), r"\lambda", "chosen", index="")
-FIRST, SECOND = given(_id("lookup_1"), "e_1", "chosen", index=""), given(_id("lookup_2"), "e_2", "chosen", index="")
-OUT_FIRST, OUT_SECOND = given(_id("output_1"), "g_1", "chosen"), given(_id("output_2"), "g_2", "chosen")
+STRENGTH = given(_id("strength"), r"\lambda", "chosen", index="", counts=True)
+FIRST, SECOND = (given(_id(f"lookup_{i}"), f"e_{i}", "chosen", index="", counts=True) for i in (1, 2))
+OUT_FIRST, OUT_SECOND = (given(_id(f"output_{i}"), f"g_{i}", "chosen", counts=True) for i in (1, 2))
 BIAS = Quantity(
-    _id("bias"), "B", _PAPER, signed(FIRST) * signed(OUT_FIRST) + signed(SECOND) * signed(OUT_SECOND), unit="bit"
-)
+    _id("bias"), "B", _PAPER, signed(FIRST) * signed(OUT_FIRST) + signed(SECOND) * signed(OUT_SECOND), unit="bit",
+    counts=True,
+)  # fmt: skip
 BIAS_ROW = (FIRST, SECOND, OUT_FIRST, OUT_SECOND, BIAS)
 
 WEIGHT = Quantity(_id("weight"), "w", _PAPER, MARGINAL.sym * 2 ** sp.Mul(STRENGTH.sym, signed(BIAS), evaluate=False))
 DRAFT = Quantity(_id("draft_probability"), "q", _PAPER, WEIGHT.sym / total(WEIGHT.sym))
-LAW = (MARGINAL, LOGIT, STRENGTH, Quantity(BIAS.id, BIAS.symbol, _PAPER, unit="bit"), WEIGHT, DRAFT)
+LAW = (MARGINAL, LOGIT, STRENGTH, Quantity(BIAS.id, BIAS.symbol, _PAPER, unit="bit", counts=True), WEIGHT, DRAFT)
 
 WORDS = given(_id("vocabulary"), "V", "chosen", index="", counts=True, unit="token")
 WIDTH = given(_id("rank"), "r", "chosen", index="", counts=True)

@@ -15,6 +15,10 @@ from pages._plots import bar
 from pages._words import t
 
 FOLLOWS = f"{TOPIC}.strength"
+ORDER = (
+    "parallel_pair", "headed_pair", "target_pair", "clash", "target_first", "single_second", "target_second",
+    "head_first", "guided_second",
+)  # fmt: skip
 Frames = tuple[Table, _payload.Printed]
 
 
@@ -22,7 +26,7 @@ Frames = tuple[Table, _payload.Printed]
 def _pairs(anchor: str, place: int) -> tuple[Frames, Frames]:
     rows = [pair_table(anchor, place, s) for s in STRENGTHS]
     totals = [collisions(r) for r in rows]
-    return (rows[0], _payload.printed(rows)), (totals[0], _payload.printed(totals))
+    return (rows[0], _payload.printed(rows, ORDER)), (totals[0], _payload.printed(totals))
 
 
 @lru_cache(maxsize=32)
@@ -55,7 +59,7 @@ def collision_strip(block: Block, words: str) -> None:
 def pair_rows(block: Block, words: str) -> None:
     first, frames = _pairs(get("anchor"), int(get("place")))[0]
     roles = {"parallel_pair": "rejected", "headed_pair": "draft", "target_pair": "target"}
-    show(block, first, "pairs", words, head="head_pair", topic=FOLLOWS, roles=roles, frames=frames)
+    show(block, first, "pairs", words, head="head_pair", topic=FOLLOWS, roles=roles, order=ORDER, frames=frames)
 
 
 def pair_plot(block: Block, words: str) -> None:
