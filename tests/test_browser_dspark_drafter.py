@@ -128,7 +128,7 @@ def check_dragging(tab: Page, sent: list[Any]) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_table_shows_the_mechanisms_numbers(page: Pages, lang: str) -> None:
     """All tables at first sight, at the ends of sliders, at steps and after choices; guesses keep their answer; no
-    accessibility rule is broken, light in one language and dark in the other, and nothing is wider than a small screen."""
+    accessibility rule is broken, light in one language, dark in the other; nothing is wider than a small screen."""
     tab = page(locale=LOCALES[lang], color_scheme="light" if lang == "en" else "dark")
     sent = frames_sent(tab)
     open_drafter(tab, lang)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from mechanisms.drafter_confidence import context_table, label, label_table, means
 from mechanisms.drafter_order import LOCKS, TEMPERATURES, leads, order_table, turning_point
-from mechanisms.drafter_pairs import collisions, draft_law, pair_table
+from mechanisms.drafter_pairs import collisions, draft_law, pair_table, two_cities
 from mechanisms.drafter_published import PUBLISHED, published_points, published_summary
 from mechanisms.drafter_toy import ANCHORS, LOOKUP, OUTPUT, STRENGTHS, VOCABULARY, bias, corrected, marginal
 from mechanisms.drafter_walk import DRAWS, walk
-from mechanisms.dspark_drafter import bias_table, law_table, size_table
+from mechanisms.dspark_drafter import bias_table, block_table, law_table, size_table
 from mechanisms.quantity import Quantity, as_fraction
 from mechanisms.table import Table
 from mechanisms.values.dspark_drafter import VALUES
@@ -93,6 +93,20 @@ def test_laws_are_torchs_softmax_of_logits_and_bias(anchor: str) -> None:
             shown = law_table(anchor, position, previous, strength)
             for have, want in zip(shown.column("logit"), logits.tolist(), strict=True):
                 assert have is not None and math.isclose(float(have), want, rel_tol=1e-14)
+
+
+def test_bias_rows_are_those_written_out() -> None:
+    """The table's two products and their sum are the matrix of the oracle; without a previous token all are zero."""
+    for previous, row in zip(VOCABULARY, oracle_drafter.BIAS, strict=True):
+        assert list(bias_table(previous).column("bias")) == row
+    assert set(bias_table(None).column("bias")) == {0}
+
+
+def test_two_cities_by_hand() -> None:
+    """Shares .6 and .4: .6 · .4 each way, .48 together, .36 + .16 match; two masks for three drafts."""
+    found = two_cities(Fraction(3, 5))
+    assert [found.value(0, n) for n in ("one_way", "either_way")] == [Fraction(24, 100), Fraction(48, 100)]
+    assert found.value(0, "matched") == Fraction(36 + 16, 100) and block_table().value(0, "masks") == 2
 
 
 def test_labels_are_torchs_total_variation() -> None:
@@ -216,6 +230,7 @@ def test_sizes_by_hand() -> None:
         (lambda: pair_table("to", 3, Fraction(0)), "position"),
         (lambda: order_table(Fraction(0)), "temperature"),
         (lambda: order_table(Fraction(1), "x"), "lock"),
+        (lambda: two_cities(Fraction(2)), "share"),
         (lambda: published_points(2), "place"),
         (lambda: published_summary(published_points(1), 2), "place"),
     ],
