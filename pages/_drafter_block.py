@@ -44,21 +44,27 @@ def _tokens(tokens: Sequence[str], fresh: bool) -> list[Json]:
     """Drafted tokens, the newest framed; one that makes no city with the token before it is struck out."""
     cells = []
     for i, token in enumerate(tokens):
-        clash = i > 0 and (tokens[i - 1], token) in CLASHES
-        newest = fresh and i == len(tokens) - 1
-        cells.append(_cell(token, "rejected" if clash else "col-now" if newest else "drafted", "clash" if clash else "drafted"))  # fmt: skip  # noqa: E501
+        if i > 0 and (tokens[i - 1], token) in CLASHES:
+            cells.append(_cell(token, "rejected", "clash"))
+        else:
+            newest = fresh and i == len(tokens) - 1
+            cells.append(_cell(token, "col-now" if newest else "drafted", "drafted"))
     return cells + [_cell("·", "col-free", "waiting")] * (BLOCK - len(tokens))
+
+
+def _row(anchor: str, place: int, event: Event) -> Json:
+    """The likeliest token of a row, once the pass has been made."""
+    if event.kind == "input":
+        return _cell("·", "col-free", "waiting")
+    law = marginal(anchor, place)
+    best = VOCABULARY[law.index(max(law))]
+    now = place == event.position
+    return _cell(best, "col-now" if now else "col-done", "row_now" if now else "row")
 
 
 def _lanes(anchor: str, event: Event) -> list[Json]:
     inputs = [_cell(anchor, "confirmed", "anchor")] + [_cell(t(f"{TOPIC}.mask"), "pending", "mask")] * (BLOCK - 1)
-    rows = []
-    for k in range(1, BLOCK + 1):
-        law = marginal(anchor, k)
-        best = VOCABULARY[max(range(len(law)), key=lambda i: law[i])]
-        now = k == event.position
-        name = "row_now" if now else "row"
-        rows.append(_cell("·", "col-free", "waiting") if event.kind == "input" else _cell(best, "col-now" if now else "col-done", name))  # fmt: skip  # noqa: E501
+    rows = [_row(anchor, k, event) for k in range(1, BLOCK + 1)]
     fresh = event.kind == "draw"
     lanes = (
         ("inputs", inputs), ("rows", rows), ("parallel", _tokens(event.parallel, fresh)),
