@@ -17,6 +17,7 @@ from mechanisms.verify_economics import TABLES as ECONOMICS
 from mechanisms.verify_draft import TABLES as DRAFT
 from mechanisms.verify_mtp import TABLES as MTP
 from mechanisms.verify_dspark import TABLES as DSPARK
+from mechanisms.verify_drafter import TABLES as DRAFTER
 from mechanisms.verify_quant import TABLES as QUANT
 from mechanisms.verify_rejection import TABLES as REJECTION
 
@@ -26,6 +27,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBR
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DRAFT}
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **MTP}
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DSPARK}
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DRAFTER}
 PROSE = {"lesson"}  # a sentence about a preset, not a number
 
 
