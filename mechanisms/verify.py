@@ -13,21 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mechanisms.verify_calibration import TABLES as CALIBRATION
-from mechanisms.verify_economics import TABLES as ECONOMICS
 from mechanisms.verify_draft import TABLES as DRAFT
-from mechanisms.verify_mtp import TABLES as MTP
-from mechanisms.verify_dspark import TABLES as DSPARK
 from mechanisms.verify_drafter import TABLES as DRAFTER
+from mechanisms.verify_dspark import TABLES as DSPARK
+from mechanisms.verify_economics import TABLES as ECONOMICS
+from mechanisms.verify_mtp import TABLES as MTP
 from mechanisms.verify_quant import TABLES as QUANT
 from mechanisms.verify_rejection import TABLES as REJECTION
 
 REFERENCE = Path(__file__).resolve().parent.parent / "tests" / "reference"
 Row = Mapping[str, str]
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **ECONOMICS}
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DRAFT}
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **MTP}
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DSPARK}
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {**REJECTION, **QUANT, **CALIBRATION, **DRAFTER}
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {
+    **REJECTION, **QUANT, **CALIBRATION, **ECONOMICS, **DRAFT, **MTP, **DSPARK, **DRAFTER,
+}  # fmt: skip
 PROSE = {"lesson"}  # a sentence about a preset, not a number
 
 
