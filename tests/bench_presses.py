@@ -1,4 +1,4 @@
-"""What `tests.bench` presses: some controls of every chapter, a bare page's, and those of a page without a framework."""
+"""What `tests.bench` presses: controls of the chapters, of a bare page, and of a page without a framework."""
 
 from __future__ import annotations
 
