@@ -156,12 +156,12 @@ def test_typed_input_and_its_link(page: Pages) -> None:
     open_chapter(tab, guess1=2, guess2="more")
     good = on_page(tab)
     said = set()
-    for text in ("", "1.5", "-0.5", "nan", "half", "0.9 " * 64, "0.9 " * 2000, "0.5 ? 0"):
+    for text in ("", "1.5", "nan", "0.9 " * 64, "0.9 " * 2000):
         notes = use(tab, "chain", chain=text)
         expect(notes).to_have_count(1)
         said.add(notes.first.inner_text())
         assert on_page(tab) == good
-    assert len(said) == 8
+    assert len(said) == 5
     expect(use(tab, "costs", a="1 0", b="-2", draft="-1", fixed="x")).to_have_count(4)
     expect(use(tab, "batch", r1="2", sps="0")).to_have_count(2)
     expect(use(tab, "case", p="0.5 0.6", q="nan", sps="1")).to_have_count(2)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from lessons import store
 from mechanisms import dspark_input as typed
 from mechanisms.dspark_input import Batch, Costs, InvalidFields
-from mechanisms.dspark_presets import CHAINS, CURVES, EXAMPLES, REQUESTS
+from mechanisms.dspark_presets import CHAINS, CURVES, EXAMPLES, REQUESTS, numbers
 from pages._dspark_state import CONTROLS, chains, stops
 from pages.dspark import SLOTS
 from tests.browser_dspark import TOPIC, Shown, State, chain_tables, shown, wanted
@@ -28,8 +28,7 @@ _frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)
 """
 Open = Callable[..., AppTest]
 GUESSED = {"guess1": "2", "guess2": "more"}
-ROW = lambda text: tuple(Fraction(x) for x in text.split())  # noqa: E731 - one line, used as data below
-OWN_BATCH = Batch((ROW("0.9"), ROW("1/3 1"), ROW("0 0.5")), ROW("2 1.9 1.8 1.7 1.6 1.5 1.4 1.3"))
+OWN_BATCH = Batch((numbers("0.9"), numbers("1/3 1"), numbers("0 0.5")), numbers("2 1.9 1.8 1.7 1.6 1.5 1.4 1.3"))
 
 
 @pytest.fixture(scope="module", params=store.LANGUAGES)
@@ -95,10 +94,10 @@ STATES: dict[str, tuple[dict[str, str], State]] = {
     "none": (GUESSED | {"chain": "none"}, State(chain=())),
     "own": (GUESSED | {"chain": "own", "own": "1/3"}, State(chain=(Fraction(1, 3),))),
     "long": (GUESSED | {"chain": "own", "own": "~".join(["0.9"] * 16)}, State(chain=(Fraction("0.9"),) * 16)),
-    "dragged": (GUESSED | {"pos": "3", "drag": "0"}, State(chain=(*ROW("0.9 0.8"), Fraction(0), Fraction("0.4")))),
-    "dragged-up": (GUESSED | {"pos": "2", "drag": "20"}, State(chain=ROW("0.9 1 0.6 0.4"))),
+    "dragged": (GUESSED | {"pos": "3", "drag": "0"}, State(chain=(*numbers("0.9 0.8"), Fraction(0), Fraction("0.4")))),
+    "dragged-up": (GUESSED | {"pos": "2", "drag": "20"}, State(chain=numbers("0.9 1 0.6 0.4"))),
     "costs": (GUESSED | {"costs": "1~2_3~1/3~0.5_0_1"},
-              State(costs=Costs(ROW("1 2"), ROW("3 1/3 0.5"), Fraction(0), Fraction(1)))),
+              State(costs=Costs(numbers("1 2"), numbers("3 1/3 0.5"), Fraction(0), Fraction(1)))),
     "step": (GUESSED | {"curve": "step", "step": "4"}, State(batch=Batch(REQUESTS, CURVES["step"]))),
     "batch": (GUESSED | {"curve": "own", "batch": "0.9_1/3~1_0~0.5_2~1.9~1.8~1.7~1.6~1.5~1.4~1.3"},
               State(batch=OWN_BATCH)),
@@ -222,8 +221,6 @@ BAD: dict[str, tuple[Callable[[Any], Any], Any, tuple[str, str, int]]] = {
             ("p", "sum_not_one", 0)),
     "widths": (typed.read_example, {"p": "0.5 0.5", "q": "1 0 0", "second": "1 1", "sps": "1 1 1"},
                ("q", "too_many", 0)),
-    "two-speeds": (typed.read_example, {"p": "1 0", "q": "0 1", "second": "1 1", "sps": "1 1"},
-                   ("sps", "too_few", 0)),
 }  # fmt: skip
 
 
