@@ -28,6 +28,18 @@ RICH: dict[str, dict[str, str]] = {
     "error_budget": {"vector": "outlier", "guess1": "7", "guess2": "always", "group": "2", "grid": "asymmetric"},
     "integer_matmul": {"guess1": "two", "step": "4"},
     "calibration": {"guess1": "smaller", "corruption": "tensor_missing", "step": "5"},
+    "speculation_economics": {
+        "guess1": "10",
+        "guess2": "same",
+        "curve": "own",
+        "own_curve": "1~1.2~1.5",
+        "tree_pair": "own",
+        "own_pair": "A,B~1/2,1/2~1/4,3/4",
+    },
+    "mtp_boosting": {"case": "tail", "moment": "4", "mode": "code", "guess1": "b_a", "guess2": "11", "pair": "seed"},
+    "dspark": {"guess1": "4", "guess2": "exact", "curve": "step", "step": "3"},
+    "dspark_drafter": {"anchor": ".", "head": "off", "lock": "both", "guess2": "same", "step": "4"},
+    "draft_precision": {"guess1": "six", "guess2": "never", "model": "mean", "target": "94"},
 }
 
 

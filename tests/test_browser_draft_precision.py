@@ -16,7 +16,6 @@ from tests.browser_codes import LOCALES, Chapter, wanted
 from tests.browser_ledger import frames_sent
 from tests.conftest import Pages
 from tests.precision_page import TOPIC, expected
-from tests.test_browser_access import WIDTHS, violations
 
 pytestmark = pytest.mark.browser
 TEXTS = tomllib.loads((ROOT / "lessons/ui.toml").read_text("utf-8"))[TOPIC]
@@ -169,12 +168,3 @@ def test_guesses_and_a_row_of_ones_own(page: Pages, lang: str) -> None:
     assert chapter.values("own_row") == shown and tab.url == link
     enter(rate="x" * 300)
     assert len(form.locator('input[name="rate"]').input_value()) == 200
-
-
-@pytest.mark.parametrize(("lang", "scheme"), [("en", "light"), ("zh", "dark")])
-def test_access_and_narrow_screens(page: Pages, lang: str, scheme: str) -> None:
-    """No rule of WCAG 2.2 AA that a machine checks is broken, and 360 pixels need no sideways scrolling."""
-    tab = page(locale=LOCALES[lang], color_scheme=scheme, viewport=(360, 780))
-    Chapter(tab, TOPIC, lang, guess1="six", guess2="never", model="mean", target="94")
-    assert violations(tab) == []
-    assert tab.evaluate(WIDTHS) == [0, 0]

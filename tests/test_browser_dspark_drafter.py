@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from mechanisms.drafter_order import TEMPERATURES
@@ -18,7 +17,6 @@ from tests.oracle_drafter_page import Cells, expected, own
 
 pytestmark = pytest.mark.browser
 TOPIC = "dspark_drafter"
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 READ = """() => Object.fromEntries([...document.querySelectorAll('[data-table]')].map(t => [t.dataset.table,
   [...t.querySelectorAll('.wiki-cell')].map(b => [Number(b.dataset.cell.split('-')[0]),
     b.dataset.quantity.split('.')[1], b.dataset.value, b.dataset.exact, b.textContent])]))"""
@@ -82,19 +80,6 @@ def paste(page: Page, p: str, q: str) -> Locator:
     return box.locator(".wiki-error p")
 
 
-def violations(page: Page) -> list[Any]:
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}}).response["violations"]
-    return [(v["id"], [(n["html"][:160], n["failureSummary"][:200]) for n in v["nodes"][:3]]) for v in found]
-
-
-def narrow(page: Page) -> None:
-    """At 360 pixels nothing is wider than the screen."""
-    page.set_viewport_size({"width": 360, "height": 780})
-    for selector in ("html", "[data-testid=stMain]"):
-        assert page.locator(selector).evaluate("n => n.scrollWidth - n.clientWidth") <= 0
-    page.set_viewport_size({"width": 1280, "height": 900})
-
-
 def check_dragging(tab: Page, sent: list[Any]) -> None:
     """Both ends of every slider and the steps of the player, without a message from the sliders; back at the end."""
     before, state = len(sent), dict[str, object]()
@@ -127,9 +112,8 @@ def check_dragging(tab: Page, sent: list[Any]) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_table_shows_the_mechanisms_numbers(page: Pages, lang: str) -> None:
-    """All tables at first sight, at the ends of sliders, at steps and after choices; guesses keep their answer; no
-    accessibility rule is broken, light in one language, dark in the other; nothing is wider than a small screen."""
-    tab = page(locale=LOCALES[lang], color_scheme="light" if lang == "en" else "dark")
+    """All tables at first sight, at the ends of sliders, at steps and after choices; guesses keep their answer."""
+    tab = page(locale=LOCALES[lang])
     sent = frames_sent(tab)
     open_drafter(tab, lang)
     assert read(tab) == expected({})
@@ -144,9 +128,6 @@ def test_every_table_shows_the_mechanisms_numbers(page: Pages, lang: str) -> Non
     expect(form.locator(".wiki-feedback")).to_be_visible()
     settled(tab)
     assert read(tab) == expected({**chosen, "guess2": "same"})
-    tab.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-    assert violations(tab) == []
-    narrow(tab)
 
 
 def test_bad_pairs_are_named_and_links_restore(page: Pages) -> None:

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from mechanisms.mtp_cases import CASES, SEED_DRAFTS, Case, Drafts
 from mechanisms.mtp_mixing import DEPTHS
@@ -19,7 +18,6 @@ from tests.browser_codes import LOCALES, Cells, Chapter, wanted
 from tests.browser_ledger import frames_sent
 from tests.conftest import Pages
 from tests.oracle_mtp_page import FOLLOWS, SIZES, START, Tables, frame, of_case, of_pair, of_rest, of_search
-from tests.test_browser_access import TAGS, WIDTHS
 
 pytestmark = pytest.mark.browser
 TOPIC = "mtp_boosting"
@@ -28,13 +26,6 @@ OPEN = {"guess1": "b_a", "guess2": "11", "pair": "seed"}
 READ = """() => Object.fromEntries([...document.querySelectorAll('[data-table]')].map(t => [t.dataset.table,
   [...t.querySelectorAll('.wiki-cell')].map(b => [Number(b.dataset.cell.split('-')[0]), b.dataset.quantity,
     b.dataset.value, b.dataset.exact, b.textContent])]))"""
-
-
-def violations(tab: Page, where: str = "html") -> list[Any]:
-    """Broken rules, in the whole document or below one element; from the fourth row on, rows repeat those before."""
-    context = {"include": [[where]], "exclude": [[".wiki-table tbody tr:nth-child(n+4)"]]}
-    found = Axe().run(tab, context, options={"runOnly": {"type": "tag", "values": TAGS}}).response["violations"]
-    return [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found]
 
 
 def shown(chapter: Chapter) -> dict[str, Cells]:
@@ -139,7 +130,6 @@ def test_own_case_is_taken_or_named(page: Pages) -> None:
     ):
         editor.enter("p-0", text)
         editor.expect_only(message, good, link)
-    assert violations(tab, "[data-key='mtp_boosting.case_editor']") == []
     editor.box.locator(".wiki-fix").click()
     expect(editor.box).to_have_attribute("data-problems", "0")
     chapter.settle()
@@ -207,20 +197,3 @@ def test_answers_are_not_in_the_page_before_the_guess(page: Pages, lang: str) ->
     there.settle()
     assert shown(there) == seen
     expect(there.part("player")).to_have_attribute("data-step", str(DEPTHS - 1))
-
-
-@pytest.mark.parametrize(("lang", "scheme"), [("en", "light"), ("zh", "dark")])
-def test_access_and_narrow_screens(page: Pages, lang: str, scheme: str) -> None:
-    """No rule of WCAG 2.2 AA that a machine checks is broken, and 360 pixels need no sideways scrolling; sliders answer
-    to keys."""
-    tab = page(locale=LOCALES[lang], color_scheme=scheme, viewport=(360, 780))
-    chapter = Chapter(tab, TOPIC, lang, case="tail", moment=4, mode="code", **OPEN)
-    assert violations(tab) == []
-    assert tab.evaluate(WIDTHS) == [0, 0]
-    chapter.part("rate").locator("input[type=range]").focus()
-    tab.keyboard.press("ArrowRight")
-    tail = of_case(CASES["tail"])["state"]
-    assert chapter.values("state") == wanted(tail[frame("state", START | {"rate": START["rate"] + 1})])
-    chapter.table("losses").locator('[data-cell="0-6"]').click()
-    expect(tab.locator("dialog.wiki-derivation")).to_be_visible()
-    assert tab.evaluate(WIDTHS) == [0, 0]

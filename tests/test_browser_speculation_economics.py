@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from mechanisms.economics_conventions import EXAMPLES, bonus_split, reconcile
@@ -42,7 +40,6 @@ from tests.conftest import Pages
 
 pytestmark = pytest.mark.browser
 TOPIC = "speculation_economics"
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SLIDERS = {
     "rate": (16, 0, 20), "gamma": (4, 0, 12), "draft_ms": (3, 0, 10), "verify_ms": (1, 0, 10), "shape": (28, 0, 32),
     "heat": (9, 0, 19), "drafts": (4, 0, 12), "coupling": (20, 0, 20),
@@ -124,16 +121,11 @@ def drag(page: Page, key: str, position: int) -> None:
     )
 
 
-def violations(page: Page) -> list[Any]:
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}}).response["violations"]
-    return [(v["id"], [(n["html"][:160], n["failureSummary"][:200]) for n in v["nodes"][:3]]) for v in found]
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_table_at_every_end_of_the_sliders(page: Pages, lang: str) -> None:
     """All twenty-five tables show the mechanism's values at the defaults and at both ends of all sliders, and dragging
-    asks the server nothing. Then the page passes the rules that a machine checks: English light, Chinese dark."""
-    tab = page(locale=LOCALES[lang], color_scheme="light" if lang == "en" else "dark")
+    asks the server nothing."""
+    tab = page(locale=LOCALES[lang])
     sent = frames_sent(tab)
     open_chapter(tab, lang)
     before = len(sent)
@@ -150,8 +142,6 @@ def test_every_table_at_every_end_of_the_sliders(page: Pages, lang: str) -> None
         assert part(tab, "speed_plot").get_attribute("data-points") == "13,13"
     tab.wait_for_timeout(400)
     assert len(sent) == before
-    tab.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-    assert violations(tab) == []
 
 
 def own(page: Page, key: str, text: str) -> Locator:
@@ -214,16 +204,12 @@ def test_own_input_guesses_and_links(page: Pages) -> None:
     assert part(other, "guess1").locator(".wiki-feedback").count() == 1
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_narrow_screens_and_the_keyboard(page: Pages, lang: str) -> None:
-    """At 360 pixels nothing is wider than the screen; every kind of cell opens by key a derivation without a gap."""
-    tab = page(locale=LOCALES[lang], viewport=(360, 780))
-    open_chapter(tab, lang, guess1=10, guess2="same", curve="own", own_curve="1~1.2~1.5", tree_pair="own",
+def test_every_kind_of_cell_opens_by_key(page: Pages) -> None:
+    """Every kind of cell opens a derivation without a gap, by key as well, and gives the focus back."""
+    tab = page()
+    open_chapter(tab, "en", guess1=10, guess2="same", curve="own", own_curve="1~1.2~1.5", tree_pair="own",
                  own_pair="A,B~1/2,1/2~1/4,3/4")  # fmt: skip
     tab.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-    widths = "n => n.scrollWidth - n.clientWidth"
-    assert tab.locator("html").evaluate(widths) <= 0
-    assert tab.locator("[data-testid=stMain]").evaluate(widths) <= 0
     gaps = tab.evaluate(
         """() => [...document.querySelectorAll('[data-table]')].flatMap(t => [...t.querySelectorAll('.wiki-cell')]
           .slice(0, 2).flatMap(b => {
