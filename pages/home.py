@@ -13,7 +13,7 @@ from mechanisms import verify
 from mechanisms.rejection_ledger import ledger
 from mechanisms.rejection_presets import PRESETS
 from pages import _frame, _payload
-from pages._menu import PAGES
+from pages._menu import GROUPS
 from pages._parts import Block
 from pages._rejection_ledger import ROLES
 from pages._words import language, t
@@ -41,12 +41,18 @@ def kinds(block: Block, words: str) -> None:
 
 
 def chapters(block: Block, words: str) -> None:
-    cards = "".join(
-        f'<li class="wiki-card"><h3><a href="/{name}?lang={language()}">{html.escape(t(f"site.{name}"))}</a></h3>'
-        f"<p>{html.escape(t(f'site.{name}_about'))}</p></li>"
-        for name in PAGES[1:]
-    )
-    block.prose(f'<ul class="wiki-cards" aria-label="{words}">{cards}</ul>', key="home.chapters")
+    for group, names in GROUPS.items():
+        if not group:
+            continue
+        cards = "".join(
+            f'<li class="wiki-card"><h4><a href="/{name}?lang={language()}">{html.escape(t(f"site.{name}"))}</a></h4>'
+            f"<p>{html.escape(t(f'site.{name}_about'))}</p></li>"
+            for name in names
+        )
+        title = t(f"groups.{group}")
+        block.prose(
+            f'<h3>{title}</h3><ul class="wiki-cards" aria-label="{words}: {title}">{cards}</ul>', key=f"home.{group}"
+        )
 
 
 def _recompute(place: Any) -> tuple[verify.Result, ...]:

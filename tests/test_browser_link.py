@@ -125,7 +125,7 @@ def test_unknown_page_and_language_are_named(page: Pages, lang: str) -> None:
     tab = page(locale=LOCALES[lang])
     visit(tab, "/no/such/page")
     expect(tab.locator(".wiki-notice[role=status]")).to_contain_text("no/such/page")
-    expect(tab.locator(".wiki-cards")).to_be_visible()
+    expect(tab.locator(".wiki-cards").first).to_be_visible()
     assert tab.locator('[role="dialog"]').count() == 0 and "missing" not in tab.url
     visit(tab, f"/{TOPIC}?lang=fr")
     settled(tab)
