@@ -48,6 +48,15 @@ def test_losses_and_gradients_equal_autograd(law: Law, decay: Fraction) -> None:
     assert floats(sums, "kl_weight") == pytest.approx([math.exp(-float(decay) * share)], abs=EXACT)
 
 
+def test_ties_count_as_neither_side() -> None:
+    """Where q(v) = p(v) the sign is 0: torch's gradients of |q − p| and of min(p, q), which splits a tie in halves."""
+    law = ((Fraction(1, 3), Fraction(1, 2), Fraction(1, 6)), (Fraction(0),) * 3)
+    table = gradients(of(law))
+    assert table.column("side") == (0, -1, 1)
+    for loss in ("tv", "nla", "hybrid"):
+        assert floats(table, f"{loss}_gradient") == pytest.approx(autograd(TORCH[loss], *law)[1], abs=EXACT)
+
+
 def test_weight_is_not_differentiated() -> None:
     """With the gradient through λ the result would be another one; ours is the detached one."""
     case = CASES["three"]

@@ -147,6 +147,7 @@ def test_field_equals_torch(target: Fraction) -> None:
             assert second == pytest.approx(-first, abs=EXACT)
 
 
+@SEEDED
 @given(st.lists(LOGITS, min_size=2, max_size=8))
 def test_losses_ignore_a_common_shift(z: list[Fraction]) -> None:
     """Adding one number to all logits changes no probability, so gradients sum to 0."""
