@@ -117,7 +117,7 @@ def path_plot(block: Block, words: str) -> None:
         "axis": t(f"{TOPIC}.theta_axis"), "foot": t(f"{TOPIC}.row_lengths"), "note": words,
         "alt": t(f"{TOPIC}.path_alt"),
     }  # fmt: skip
-    block.part("lines", data, key=f"{TOPIC}.path_plot")
+    block.part("peaks", data, key=f"{TOPIC}.path_plot")
 
 
 def outcomes(block: Block, words: str) -> None:

@@ -85,4 +85,4 @@ def rate_plot(block: Block, words: str) -> None:
         "series": series, "axis": t(f"{TOPIC}.rate_axis"), "foot": t(f"{TOPIC}.row_length"), "note": words,
         "alt": t(f"{TOPIC}.rate_alt"), "best": t(f"{TOPIC}.line_best"),
     }  # fmt: skip
-    block.part("lines", data, key=f"{TOPIC}.rate_plot")
+    block.part("peaks", data, key=f"{TOPIC}.rate_plot")

@@ -231,7 +231,7 @@ def form(block: Block, name: str, rows: Mapping[str, str], words: str, *, read: 
         "tries": st.session_state.get(count, 0), "kept": t(f"{TOPIC}.kept") if problems else "",
         "words": {"use": t(f"{TOPIC}.use"), "working": t("words.working")},
     }  # fmt: skip
-    block.part("fields", data, key=f"{TOPIC}.{name}_form", edit=edit)
+    block.part("form", data, key=f"{TOPIC}.{name}_form", edit=edit)
 
 
 def forget(name: str) -> None:

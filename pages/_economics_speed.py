@@ -128,7 +128,7 @@ def lines(
         "axis": t(f"{TOPIC}.{name}_axis"), "best": list(best) if best else None, "at": at, "level": level,
         "words": {"best": t(f"{TOPIC}.mark_best"), "at": t(f"{TOPIC}.mark_now"), "level": t(f"{TOPIC}.mark_level")},
     }  # fmt: skip
-    block.part("lines", data, key=f"{TOPIC}.{name}")
+    block.part("chart", data, key=f"{TOPIC}.{name}")
 
 
 def curve_table(block: Block, words: str) -> None:

@@ -124,6 +124,7 @@ def listing_tables(block: Block, words: str) -> None:
         bias, id=f"{TOPIC}.listing", lang=language(), caption=t(f"{TOPIC}.listing_strip"), topic=f"{TOPIC}.pair",
         frames=bias_cells, layout="strip", over=f"{TOPIC}.listing_law",
     )  # fmt: skip
-    block.part("table", {**data, "audit": audit((), hide=("is_favourite", "difference"))}, key=f"{TOPIC}.listing_law")
+    marks = audit((), hide=("is_favourite", "difference"))
+    block.part("audited", {**data, "audit": marks}, key=f"{TOPIC}.listing_law")
     heading(block, t(f"{TOPIC}.listing_strip"), "listing_head")
     block.part("table", strip, key=f"{TOPIC}.listing")

@@ -115,7 +115,8 @@ def show(block: Block, table: Table, name: str, words: str = "", *, head: str = 
     marks = more.pop("audit", None)
     data = _payload.table(table, id=f"{TOPIC}.{name}", lang=language(), caption=words, **more)
     extra = {} if marks is None else {"audit": marks}
-    block.part("table", {**data, "head": t(f"{TOPIC}.{head}"), **extra}, key=f"{TOPIC}.{name}")
+    part = "table" if marks is None else "audited"
+    block.part(part, {**data, "head": t(f"{TOPIC}.{head}"), **extra}, key=f"{TOPIC}.{name}")
 
 
 TAGS = (

@@ -28,6 +28,13 @@ def test_bundles_are_immutable_packed_and_named_by_content(site: Server) -> None
         assert Answer(site, re.sub(r"\.\w+\.", ".0123456789abcdef.", path)).status == 404
 
 
+def test_every_part_has_one_script() -> None:
+    """A second part of the same name would silently replace the first, on every page."""
+    names = re.findall(r"\bparts\.(\w+) = ", _assets.scripts().raw.decode())
+    assert len(names) > 20
+    assert sorted(names) == sorted(set(names))
+
+
 def test_every_font_of_the_style_sheet_is_served(site: Server) -> None:
     """All font addresses answer with an unpacked font, carry a digest, and no font lies in the folder unused."""
     addresses = re.findall(r"url\((/assets/fonts/[^)]+)\)", Answer(site, asset(site, "css")).text)

@@ -15,9 +15,10 @@ window.wiki = (() => {
     return node
   }
 
-  const svg = (tag, attributes = {}) => {
+  const svg = (tag, attributes = {}, text = '') => {
     const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+    node.textContent = text
     return node
   }
 

@@ -9,7 +9,7 @@
   }
 
   const float = text => {                                   // for the length of a bar, never for a printed number
-    const [n, d] = text.replace('−', '-').split('/').map(Number)
+    const [n, d] = text.replaceAll('−', '-').split('/').map(Number)
     return d ? n / d : n
   }
 

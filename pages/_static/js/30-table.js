@@ -101,6 +101,13 @@
       .map((q, c) => `${q.plain} ${wiki.cell(table.frame[0][c])?.decimal ?? q.undefined}`).join('; ')), 700)
   }
 
+  // What charts draw: a column of a table as it stands now, null where a number is undefined.
+  wiki.cells = (table, name) => {
+    const at = table.data.columns.findIndex(q => q.name === name)
+    return table.frame.map(row => wiki.cell(row[at]))
+  }
+  wiki.numbers = (table, name) => wiki.cells(table, name).map(v => v && wiki.float(v.exact || v.decimal))
+
   const hint = new ResizeObserver(entries => {
     for (const { target } of entries) target.toggleAttribute('data-more', target.scrollWidth > target.clientWidth + 4)
   })

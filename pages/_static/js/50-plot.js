@@ -17,10 +17,7 @@
       pattern: { shape: MARK[role], fgcolor: css('--surface'), bgcolor: ink, size: 7, solidity: 0.35 } }
   }
 
-  const numbers = (table, column) => {
-    const at = table.data.columns.findIndex(q => q.name === column)
-    return table.frame.map(row => { const v = wiki.cell(row[at]); return v ? wiki.float(v.exact || v.decimal) : 0 })
-  }
+  const numbers = (table, column) => wiki.numbers(table, column).map(v => v ?? 0)
 
   const outline = role => ({ color: 'rgba(0,0,0,0)', line: { color: css(`--${role}`), width: 3 } })
 

@@ -12,9 +12,8 @@
     const draw = () => {
       const found = wiki.tables.get(data.table)
       if (!found) return
-      const column = name => found.data.columns.findIndex(q => q.name === name)
-      const cells = found.frame.map(row => [wiki.cell(row[column(data.x)]), wiki.cell(row[column(data.y)])])
-      const points = cells.map(([x, y]) => [wiki.float(x.exact || x.decimal), wiki.float(y.exact || y.decimal)])
+      const names = wiki.cells(found, data.x), up = wiki.numbers(found, data.y)
+      const points = wiki.numbers(found, data.x).map((x, i) => [x, up[i]])
       const [low, high] = [Math.min(...points.map(p => p[0])), Math.max(...points.map(p => p[0]))]
       const top = Math.max(...points.map(p => p[1])) || 1
       const at = ([x, y]) => [3 + 94 * (x - low) / (high - low || 1), 205 - 190 * y / top]
@@ -23,7 +22,7 @@
       box.replaceChildren(svg('line', { x1: '0%', x2: '100%', y1: 205, y2: 205, class: 'wiki-line-axis' }))
       line.slice(1).forEach(([x, y], i) => box.append(svg('line', { x1: `${line[i][0]}%`, y1: line[i][1], x2: `${x}%`, y2: y, class: 'wiki-curve-piece' })))
       points.forEach((p, i) => { const [x, y] = at(p); box.append(svg('circle', { cx: `${x}%`, cy: y, r: i === least ? 7 : 3, class: i === least ? 'wiki-curve-least' : 'wiki-curve-point' })) })
-      foot.replaceChildren(...[low, high].map(v => el('span', {}, cells[points.findIndex(p => p[0] === v)][0].short)))
+      foot.replaceChildren(...[low, high].map(v => el('span', {}, names[points.findIndex(p => p[0] === v)].short)))
       root.dataset.least = least
     }
     wiki.listen(memory, [[`drawn:${data.table}`, draw]])

@@ -12,7 +12,7 @@
     return { tokens: column('token'), p: column('p'), q: column('q') }
   }
 
-  const unused = names => [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(c => !names.includes(c)) ?? String(names.length + 1)
+  const unused = wiki.unused = names => [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(c => !names.includes(c)) ?? String(names.length + 1)
 
   wiki.parts.editor = (root, data, memory) => {
     const id = memory.id ??= `wiki-editor-${ids++}`

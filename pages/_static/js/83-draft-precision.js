@@ -54,11 +54,9 @@
     }
   }
 
-  const table = wiki.parts.table
-  wiki.parts.table = (root, data, memory, first) => {
+  wiki.parts.audited = (root, data, memory, first) => {
     const shape = memory.shape
-    table(root, data, memory, first)
-    if (!data.audit) return
+    wiki.parts.table(root, data, memory, first)
     const at = name => data.columns.findIndex(q => q.name === name)
     if (memory.shape !== shape || !root.querySelector('.wiki-pair, .wiki-audited')) {
       rebuild(root, data, at)

@@ -2,20 +2,14 @@
 'use strict'
 ;(() => {
   const { wiki } = window
-  const { el } = wiki
+  const { el, svg } = wiki
   let ids = 0
-  const svg = (tag, attributes = {}, text = '') => {
-    const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    node.textContent = text
-    return node
-  }
 
   // Fields as text. The server judges them; what it cannot use stays as typed, each fault at its field.
-  wiki.parts.fields = (root, data, memory, first) => {
+  wiki.parts.form = (root, data, memory, first) => {
     if (first) {
-      const id = `wiki-fields-${ids++}`
-      memory.fold = el('details', { class: 'wiki-fold wiki-fields', open: data.open })
+      const id = `wiki-form-${ids++}`
+      memory.fold = el('details', { class: 'wiki-fold wiki-form', open: data.open })
       memory.title = el('summary')
       memory.help = el('p', { class: 'wiki-help', id: `${id}-help` })
       memory.rows = data.fields.map((f, i) => {
@@ -27,7 +21,7 @@
       })
       memory.button = el('button', { type: 'button', class: 'wiki-button' })
       memory.kept = el('span', { class: 'wiki-help' })
-      memory.fold.append(memory.title, memory.help, ...memory.rows.map(r => el('div', { class: 'wiki-field' }, r.label, r.input, r.note)),
+      memory.fold.append(memory.title, memory.help, ...memory.rows.map(r => el('div', { class: 'wiki-form-field' }, r.label, r.input, r.note)),
         el('p', { class: 'wiki-editor-foot' }, memory.button, memory.kept))
       root.replaceChildren(memory.fold)
     }
@@ -54,21 +48,20 @@
 
   // One line per table over its rows; a ring where the table says best, a bar where a rule stopped.
   const H = 230, TOP = 26, BASE = 196
-  wiki.parts.lines = (root, data, memory) => {
-    const box = svg('svg', { width: '100%', height: H, role: 'img', 'aria-label': data.alt, class: 'wiki-lines' })
+  wiki.parts.peaks = (root, data, memory) => {
+    const box = svg('svg', { width: '100%', height: H, role: 'img', 'aria-label': data.alt, class: 'wiki-peaks' })
     const legend = [...data.series.map(s => ['line', s.role, s.label]), ['best', 'ink', data.best], ...(data.stopped ? [['stop', 'ink', data.stopped]] : [])]
     root.replaceChildren(
       el('p', { class: 'wiki-line-legend' }, legend.map(([mark, role, text]) => el('span', {}, el('i', { 'data-line': mark, 'data-role': role, 'aria-hidden': 'true' }), text))),
-      el('p', { class: 'wiki-line-title' }, data.axis), box, el('p', { class: 'wiki-lines-foot' }, data.foot), el('p', { class: 'wiki-help', html: data.note }))
+      el('p', { class: 'wiki-line-title' }, data.axis), box, el('p', { class: 'wiki-peaks-foot' }, data.foot), el('p', { class: 'wiki-help', html: data.note }))
     const draw = () => {
       memory.waiting = false
       const lines = data.series.map(s => ({ ...s, found: wiki.tables.get(s.table) })).filter(s => s.found)
       if (!lines.length) return
       for (const line of lines) {
-        const at = name => line.found.data.columns.findIndex(q => q.name === name)
-        line.cells = line.found.frame.map(row => wiki.cell(row[at(line.y)]))
-        line.values = line.cells.map(c => wiki.float(c.exact || c.decimal))
-        line.best = line.found.frame.map(row => wiki.cell(row[at(line.mark)])?.exact === '1')
+        line.cells = wiki.cells(line.found, line.y)
+        line.values = wiki.numbers(line.found, line.y)
+        line.best = wiki.cells(line.found, line.mark).map(c => c?.exact === '1')
       }
       const names = lines.reduce((a, b) => a.cells.length >= b.cells.length ? a : b).found.data.rows
       const top = Math.max(...lines.flatMap(l => l.values)) || 1
@@ -76,12 +69,12 @@
       const width = memory.width || 600
       const every = Math.ceil(names.length * (8 * Math.max(...names.map(n => n.length)) + 10) / width)
       box.replaceChildren(svg('line', { x1: '0%', x2: '100%', y1: BASE, y2: BASE, class: 'wiki-line-axis' }))
-      names.forEach((name, i) => { if (i % every === 0) box.append(svg('text', { x: `${x(i)}%`, y: BASE + 20, 'text-anchor': 'middle', class: 'wiki-lines-tick' }, name)) })
-      if (data.stop != null && data.stop < names.length) box.append(svg('line', { x1: `${x(data.stop)}%`, x2: `${x(data.stop)}%`, y1: TOP - 18, y2: BASE, class: 'wiki-lines-stop' }))
+      names.forEach((name, i) => { if (i % every === 0) box.append(svg('text', { x: `${x(i)}%`, y: BASE + 20, 'text-anchor': 'middle', class: 'wiki-peaks-tick' }, name)) })
+      if (data.stop != null && data.stop < names.length) box.append(svg('line', { x1: `${x(data.stop)}%`, x2: `${x(data.stop)}%`, y1: TOP - 18, y2: BASE, class: 'wiki-peaks-stop' }))
       for (const { values, cells, best, role } of lines) {
-        values.slice(1).forEach((v, i) => box.append(svg('line', { x1: `${x(i)}%`, y1: y(values[i]), x2: `${x(i + 1)}%`, y2: y(v), class: 'wiki-lines-piece', 'data-role': role })))
-        values.forEach((v, i) => box.append(svg('circle', { cx: `${x(i)}%`, cy: y(v), r: best[i] ? 8 : 4, class: best[i] ? 'wiki-lines-best' : 'wiki-lines-point', 'data-role': role })))
-        values.forEach((v, i) => { if (best[i]) box.append(svg('text', { x: `${x(i)}%`, y: y(v) - 13, 'text-anchor': 'middle', class: 'wiki-lines-value' }, cells[i].decimal)) })
+        values.slice(1).forEach((v, i) => box.append(svg('line', { x1: `${x(i)}%`, y1: y(values[i]), x2: `${x(i + 1)}%`, y2: y(v), class: 'wiki-peaks-piece', 'data-role': role })))
+        values.forEach((v, i) => box.append(svg('circle', { cx: `${x(i)}%`, cy: y(v), r: best[i] ? 8 : 4, class: best[i] ? 'wiki-peaks-best' : 'wiki-peaks-point', 'data-role': role })))
+        values.forEach((v, i) => { if (best[i]) box.append(svg('text', { x: `${x(i)}%`, y: y(v) - 13, 'text-anchor': 'middle', class: 'wiki-peaks-value' }, cells[i].decimal)) })
       }
       root.dataset.best = lines.map(l => l.best.flatMap((b, i) => b ? [i] : []).join('+')).join(',')
       root.dataset.lines = lines.length

@@ -2,14 +2,8 @@
 'use strict'
 ;(() => {
   const { wiki } = window
-  const { el } = wiki
+  const { el, svg } = wiki
   const SIDE = 300, LEFT = 46, TOP = 10
-  const svg = (tag, attributes = {}, text = null) => {
-    const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    if (text != null) node.textContent = text
-    return node
-  }
   const x = a => LEFT + SIDE * a, y = a => TOP + SIDE * (1 - a)
 
   const frame = data => [
@@ -24,10 +18,8 @@
   const points = series => {
     const table = wiki.tables.get(series.table)
     if (!table) return []
-    const at = name => table.data.columns.findIndex(q => q.name === name)
-    const number = (row, name) => { const v = wiki.cell(row[at(name)]); return v && wiki.float(v.exact || v.decimal) }
-    const found = table.frame.map(row => ({ a: number(row, series.x), b: number(row, series.y), n: series.size ? number(row, series.size) : 1 }))
-      .filter(p => p.a != null && p.b != null)
+    const across = wiki.numbers(table, series.x), up = wiki.numbers(table, series.y), sizes = series.size && wiki.numbers(table, series.size)
+    const found = across.map((a, i) => ({ a, b: up[i], n: sizes ? sizes[i] : 1 })).filter(p => p.a != null && p.b != null)
     const most = Math.max(...found.map(p => p.n))
     return found.map(p => ({ ...p, r: series.size ? 2.5 + 6.5 * Math.sqrt(p.n / most) : 5 }))
   }

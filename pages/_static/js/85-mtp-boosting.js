@@ -3,18 +3,9 @@
 'use strict'
 ;(() => {
   const { wiki } = window
-  const { el } = wiki
+  const { el, svg } = wiki
   let ids = 0
-  const svg = (tag, attributes = {}) => {
-    const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    return node
-  }
-  const place = (table, name) => table.data.columns.findIndex(q => q.name === name)
-  const number = (table, row, name) => {
-    const v = wiki.cell(table.frame[row]?.[place(table, name)])
-    return v ? wiki.float(v.exact || v.decimal.replace('e−', 'e-')) : NaN
-  }
+  const numbers = (table, name) => wiki.numbers(table, name).map(v => v ?? NaN)
 
   // A text for each position of a control.
   wiki.parts.follow = (root, data, memory) => {
@@ -24,8 +15,6 @@
     wiki.listen(memory, [[data.topic, show]])
     show(wiki.bus.get(data.topic))
   }
-
-  const unused = names => [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(c => !names.includes(c)) ?? String(names.length + 1)
 
   // Rows of a name and numbers, in a fold. The server judges; what it cannot use stays as typed beside the reasons.
   wiki.parts.columns = (root, data, memory, first) => {
@@ -49,13 +38,12 @@
       input.onchange = () => send()
       input.onkeydown = e => { if (e.key === 'Enter') input.blur(), input.focus() }
       input.onpaste = e => {                                // a pasted list fills the column downwards
-        const parts = e.clipboardData.getData('text').trim().split(/[\s,;，；、]+/)
-        if (parts.length < 2 || column.name === 'token') return
-        e.preventDefault()
+        const parts = column.name === 'token' ? null : wiki.pasted(e)
+        if (!parts) return
         if (row + parts.length > data.most) return memory.trigger('edit', { count: row + parts.length })
         const fields = read()
         parts.forEach((x, i) => { fields[column.name][row + i] = x })
-        for (const n of names) while (fields[n].length < fields[column.name].length) fields[n].push(n === 'token' ? unused(fields.token) : '0')
+        for (const n of names) while (fields[n].length < fields[column.name].length) fields[n].push(n === 'token' ? wiki.unused(fields.token) : '0')
         send(fields)
       }
       return el('td', {}, input, note)
@@ -73,7 +61,7 @@
         el('tbody', {}, Array.from({ length: rows }, (_, r) => line(r)))),
       ...whole,
       el('p', { class: 'wiki-editor-foot' },
-        el('button', { type: 'button', class: 'wiki-add', disabled: rows >= data.most, onclick: () => change((list, n, fields) => list.push(n === 'token' ? unused(fields.token) : '0')) }, w.add),
+        el('button', { type: 'button', class: 'wiki-add', disabled: rows >= data.most, onclick: () => change((list, n, fields) => list.push(n === 'token' ? wiki.unused(fields.token) : '0')) }, w.add),
         el('span', { class: 'wiki-help' }, data.problems.length ? w.kept : w.hint)))
     root.dataset.problems = data.problems.length
     if (at) memory.fold.querySelector(`[data-at="${at}"]`)?.focus()
@@ -93,17 +81,17 @@
     const draw = () => {
       const table = wiki.tables.get(data.table)
       if (!table) return
-      const rows = table.frame.map((_, r) => r), across = data.log ? Math.log : x => x
-      const x = rows.map(r => across(number(table, r, data.x)))
+      const x = numbers(table, data.x).map(v => data.log ? Math.log(v) : v)
+      const values = data.series.map(s => numbers(table, s.column))
       const [left, right] = [Math.min(...x), Math.max(...x)]
-      const all = data.series.flatMap(s => rows.map(r => number(table, r, s.column))).filter(Number.isFinite)
+      const all = values.flat().filter(Number.isFinite)
       const up = data.logy ? Math.log : y => y
       const high = data.range ? data.range[1] : Math.max(...all), low = data.range ? data.range[0] : data.logy ? Math.min(...all.filter(y => y > 0)) : Math.min(0, ...all)
       const at = (r, y) => `${2 + 96 * (x[r] - left) / (right - left || 1)},${96 - 92 * (up(Math.max(y, data.logy ? low : y)) - up(low)) / (up(high) - up(low) || 1)}`
       box.replaceChildren(...[4, 50, 96].map(y => svg('line', { x1: 0, x2: 100, y1: y, y2: y, class: 'wiki-lines-rule' })),
-        ...data.series.map((s, i) => svg('polyline', { points: rows.map(r => at(r, number(table, r, s.column))).join(' '), class: 'wiki-lines-piece', 'data-role': s.role, 'data-dash': i })))
+        ...data.series.map((s, i) => svg('polyline', { points: values[i].map((y, r) => at(r, y)).join(' '), class: 'wiki-lines-piece', 'data-role': s.role, 'data-dash': i })))
       const mark = wiki.bus.get(data.cursor)
-      if (data.cursor && mark < rows.length) {
+      if (data.cursor && mark < x.length) {
         const cx = at(mark, low).split(',')[0]
         box.append(svg('line', { x1: cx, x2: cx, y1: 2, y2: 98, class: 'wiki-lines-cursor' }))
       }
@@ -127,13 +115,13 @@
       const table = wiki.tables.get(data.table)
       if (!table) return
       const column = data.columns[Math.min(wiki.bus.get(data.topic) ?? 0, data.columns.length - 1)]
-      const pull = new Map(table.frame.map((_, r) => [number(table, r, data.gap), number(table, r, column)]))
+      const gaps = numbers(table, data.gap), pulls = numbers(table, column), pull = new Map(gaps.map((gap, r) => [gap, pulls[r]]))
       box.replaceChildren()
       for (let i = -3; i <= 3; i++) {
         const [x, y] = at(i, i)
         box.append(svg('line', { x1: x, x2: x, y1: 8, y2: SIDE - 8, class: 'wiki-lines-rule' }), svg('line', { y1: y, y2: y, x1: 8, x2: SIDE - 8, class: 'wiki-lines-rule' }))
       }
-      const best = number(table, 0, data.best)                 // where the draft equals the teacher: a line of one gap
+      const best = numbers(table, data.best)[0]                 // where the draft equals the teacher: a line of one gap
       const [x1, y1] = at(Math.max(-3.6, -3.6 + best), Math.max(-3.6 - best, -3.6)), [x2, y2] = at(Math.min(3.6, 3.6 + best), Math.min(3.6 - best, 3.6))
       box.append(svg('line', { x1, y1, x2, y2, class: 'wiki-arrows-best' }))
       for (let a = -3; a <= 3; a++) for (let b = -3; b <= 3; b++) {
@@ -143,7 +131,7 @@
         box.append(svg('line', { x1: x, y1: y, x2: tx, y2: ty, class: 'wiki-arrows-shaft' }), svg('circle', { cx: x, cy: y, r: 1.6, class: 'wiki-arrows-dot' }),
           svg('polygon', { points: `${tx},${ty} ${tx - head},${ty - head * 0.25} ${tx - head * 0.25},${ty - head}`, class: 'wiki-arrows-head' }))
       }
-      const label = (text, x, y, anchor) => { const t = svg('text', { x, y, 'text-anchor': anchor, class: 'wiki-arrows-label' }); t.textContent = text; box.append(t) }
+      const label = (text, x, y, anchor) => box.append(svg('text', { x, y, 'text-anchor': anchor, class: 'wiki-arrows-label' }, text))
       label(data.axes[0], SIDE - 10, SIDE - 12, 'end')
       label(data.axes[1], 12, 20, 'start')
       root.dataset.drawn = String(1 + Number(root.dataset.drawn ?? 0))
