@@ -1,5 +1,11 @@
 """Entry point: `streamlit run app.py`. The main script lies inside pages/, so that deep links work on a cold server."""
 
+import os
+
+# Before the first import of numpy: its matrices here have some dozen rows, and threads that wait for each other make
+# one request several times slower and take the processor from all others.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import streamlit as st
 from starlette.middleware import Middleware
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, P
 from tests.browser import ROOT, Server, running
 from tests.small_site import build
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in app.py; no test module has imported numpy yet
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # Without these Chromium looks for its maker's hosts in the background, which would drown a foreign request of ours.
 ARGS = [
