@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PORT ?= 8501
+WORKERS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
@@ -15,7 +16,7 @@ run: $(VENV)/wiki.stamp
 	@$(PY) -m streamlit run app.py --server.port=$(PORT)
 
 test: $(VENV)/dev.stamp chromium
-	$(PY) -m pytest
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile
 
 verify: $(VENV)/wiki.stamp
 	$(PY) -m mechanisms.verify
