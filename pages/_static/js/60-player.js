@@ -18,9 +18,13 @@
       el('span', {}, c.text), el('span', { class: 'wiki-hidden' }, ` ${c.title}`)))))
 
   wiki.parts.player = (root, data, memory, first) => {
+    const { step, ...rest } = data
+    const shape = JSON.stringify(rest)
+    if (memory.shape === shape) return                     // the server repeats the step that it was told: keep the focus
+    memory.shape = shape
     const w = data.words
     const steps = () => data.variants[wiki.bus.get(data.topic) ?? 0] ?? data.variants[0]
-    if (first) memory.at = data.step
+    if (first) memory.at = step
     const last = () => steps().length - 1
     const stop = () => { clearInterval(memory.timer); memory.timer = 0 }
     const save = () => { clearTimeout(memory.saving); memory.saving = setTimeout(() => memory.trigger('step', memory.at), 300) }
