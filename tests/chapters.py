@@ -37,11 +37,11 @@ def session(lang: str) -> AppTest:
     return app.run()
 
 
-def at(app: AppTest, topic: str, lang: str, **state: object) -> AppTest:
+def at(app: AppTest, topic: str, /, **state: object) -> AppTest:
     """The session at this page in this state."""
     app.switch_page(f"{topic}.py")
     app.query_params.clear()
-    for key, value in {"lang": lang, "v": "1", **state}.items():
+    for key, value in {"v": "1", **state}.items():
         app.query_params[key] = str(value)
     app.run()
     assert not app.exception and not app.error
@@ -59,7 +59,7 @@ def parts(app: AppTest) -> dict[str, Any]:
 
 
 def visit(app: AppTest, topic: str, lang: str, **state: object) -> dict[str, Any]:
-    return parts(at(app, topic, lang, **state))
+    return parts(at(app, topic, lang=lang, **state))
 
 
 class Opener:
@@ -68,8 +68,8 @@ class Opener:
     def __init__(self, topic: str, lang: str) -> None:
         self.topic, self.lang, self.app = topic, lang, session(lang)
 
-    def __call__(self, topic: str = "", **state: object) -> AppTest:
-        return at(self.app, topic or self.topic, self.lang, **state)
+    def __call__(self, topic: str = "", /, **state: object) -> AppTest:
+        return at(self.app, topic or self.topic, **{"lang": self.lang, **state})
 
 
 def sent(data: dict[str, Any], frame: int = 0) -> Cells:
