@@ -19,6 +19,7 @@ Code = Literal[
 Column = Literal["token", "p", "q"]
 MAX_TOKENS = 12  # a ledger that fits a screen
 MAX_NAME = 24
+_SEPARATOR = re.compile(r"[\s,;，；、]+")
 _NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?")
 _RATIO = re.compile(r"([+-]?[0-9]{1,40})\s*/\s*([0-9]{1,40})")
 _LONG = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+\s*/\s*[0-9]+")
@@ -113,6 +114,11 @@ def inverse_cdf(u: Fraction, weights: Sequence[Fraction]) -> int:
         if u < edge:
             return i
     raise ValueError(f"u={u}: must lie below the sum of the weights")
+
+
+def split_list(text: str) -> list[str]:
+    """Numbers separated by blanks, commas, semicolons or their full-width forms."""
+    return [part for part in _SEPARATOR.split(text.strip()) if part]
 
 
 def read_number(text: str) -> Fraction | Code:

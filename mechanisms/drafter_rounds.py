@@ -6,7 +6,6 @@ are over- or under-confident by a known amount at every place, so that a fit can
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from mechanisms.distribution import read_number
+from mechanisms.distribution import read_number, split_list
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -30,7 +29,6 @@ FACTORS: dict[Temper, tuple[float, ...]] = {
 _MEANS = (1.6, 1.4, 1.3, 1.2, 1.1)  # of the true logits of conditional acceptance
 _SHARED, _OWN = 0.8, 0.9  # spread between requests, and between the places of one
 _LEAST = 1e-4  # confidences are logged with four decimals, and none is 0 or 1
-_SEPARATOR = re.compile(r"[\s,;，；、]+")
 
 Code = Literal[
     "empty", "not_a_number", "not_finite", "too_precise", "out_of_range", "not_binary", "lengths_differ", "too_many"
@@ -109,7 +107,7 @@ def read_pairs(confidences: str, outcomes: str) -> Rounds:
 
     Source: none.
     """
-    columns: tuple[tuple[Column, list[str]], ...] = (("p", _split(confidences)), ("q", _split(outcomes)))
+    columns: tuple[tuple[Column, list[str]], ...] = (("p", split_list(confidences)), ("q", split_list(outcomes)))
     whole = [Problem("empty", c) for c, parts in columns if not parts]
     whole += [Problem("too_many", c, None, f"{len(parts):,}") for c, parts in columns if len(parts) > MOST]
     if not whole and len(columns[0][1]) != len(columns[1][1]):
@@ -124,10 +122,6 @@ def read_pairs(confidences: str, outcomes: str) -> Rounds:
         raise InvalidPairs(bad)
     values = {c: np.array([float(x) for x in read[c] if isinstance(x, Fraction)]) for c in read}
     return Rounds(values["p"][:, None], values["q"][:, None] > 0)
-
-
-def _split(text: str) -> list[str]:
-    return [part for part in _SEPARATOR.split(text.strip()) if part]
 
 
 def _read(text: str, column: Column) -> Fraction | Code:

@@ -6,13 +6,12 @@ fault, named by field and place. Leaves out: the words for a fault, which belong
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from mechanisms.distribution import read_number
+from mechanisms.distribution import read_number, split_list
 from mechanisms.dspark import MOST_POSITIONS, Chain
 from mechanisms.dspark_batch import MOST_DRAFTS, MOST_REQUESTS
 from mechanisms.dspark_presets import Example
@@ -28,7 +27,6 @@ UNDEFINED = "?"
 REQUEST_FIELDS = tuple(f"r{i}" for i in range(1, MOST_REQUESTS + 1))
 MOST_TOKENS = 6
 NAMES = "ABCDEF"
-_SEPARATOR = re.compile(r"[\s,;，；、]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def read_list(
     >>> read_list("c", "0.5，1/4", chance, most=4)
     (Fraction(1, 2), Fraction(1, 4))
     """
-    parts = [p for p in _SEPARATOR.split(text[:MOST_TEXT].strip()) if p]
+    parts = split_list(text[:MOST_TEXT])
     if not parts:
         raise InvalidFields([Problem(field, "empty")])
     if len(text) > MOST_TEXT:

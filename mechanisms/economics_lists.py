@@ -5,13 +5,12 @@ Teaches: what counts as an acceptance, a time or an accepted length here. Leaves
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from mechanisms.distribution import read_number
+from mechanisms.distribution import read_number, split_list
 
 Code = Literal[
     "empty", "not_a_number", "not_finite", "too_precise", "negative", "not_positive", "above_one", "not_whole",
@@ -21,7 +20,6 @@ Kind = Literal["rates", "costs", "lengths"]
 MOST: dict[Kind, int] = {"rates": 12, "costs": 13, "lengths": 60}
 LARGEST = Fraction(10**6)
 LONGEST = 12
-_SEPARATOR = re.compile(r"[\s,;，；、~]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def read_list(text: str, kind: Kind) -> tuple[Fraction, ...]:
     >>> [str(x) for x in read_list("0.8, 1/2", "rates")]
     ['4/5', '1/2']
     """
-    words = [w for w in _SEPARATOR.split(text.strip()) if w]
+    words = split_list(text.replace("~", " "))  # as a link has it
     if not words:
         raise InvalidList([Fault("empty")])
     if len(words) > MOST[kind]:

@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 
+from mechanisms.distribution import split_list
 from mechanisms.error_budget import Scheme, ranges
 from mechanisms.quant_noise import LAWS
 from mechanisms.quantity import as_fraction
@@ -25,7 +26,6 @@ MOST_SHOWN, MOST = 24, 4096  # values with a table of their own; values with tot
 LEAST_SIZE, LARGEST_SIZE = Fraction(1, 10**9), Fraction(10**9)
 GENERATED = ("gaussian", "student", "laplace", "outlier")
 _COUNT, _OUTLIER = 16, Fraction(8)
-_SEPARATOR = re.compile(r"[\s,;，；、]+")
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?")
 _RATIO = re.compile(r"([+-]?\d{1,40})/(\d{1,40})")
 _LONG = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?\d+/\d+")
@@ -77,7 +77,7 @@ def read_vector(text: str) -> tuple[Fraction, ...]:
     >>> read_vector("0.5，-1/4")
     (Fraction(1, 2), Fraction(-1, 4))
     """
-    parts = [p for p in _SEPARATOR.split(text.translate(_WIDE).strip()) if p]
+    parts = split_list(text.translate(_WIDE))
     if not parts:
         raise InvalidVector([Problem("empty")])
     if len(parts) > MOST:

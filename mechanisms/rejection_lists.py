@@ -7,19 +7,17 @@ Teaches: that α needs one pass over both lists. Leaves out: the rows. Where the
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from mechanisms.distribution import InvalidInput, Problem, read_number, sum_problem
+from mechanisms.distribution import InvalidInput, Problem, read_number, split_list, sum_problem
 from mechanisms.expression import REAL, Real
 from mechanisms.quantity import Kind, Quantity
 from mechanisms.rejection_ledger import ERROR, KL, LEDGER, RATE, REJECT, REJECT_AGAIN, TOPIC
 from mechanisms.table import Cell, Table, tabulate
 
 MAX_LIST = 200_000
-_SEPARATOR = re.compile(r"[\s,;，；、]+")
 _BITS = 512
 
 
@@ -34,11 +32,6 @@ class Weights:
     def rounded(self) -> Weights:
         """The same in float64."""
         return Weights([x / self.whole for x in self.parts], 1, exact=False)
-
-
-def split_list(text: str) -> list[str]:
-    """Numbers separated by blanks, commas, semicolons or their full-width forms."""
-    return [part for part in _SEPARATOR.split(text.strip()) if part]
 
 
 def read_lists(p_text: str, q_text: str, *, normalise: bool = False) -> tuple[Weights, Weights]:

@@ -15,7 +15,7 @@ from mechanisms.quant_stack import stacked
 from mechanisms.quant_steps import CONVENTIONS, outlier_step, variance_factor
 from mechanisms.table import Table
 from pages import _assets
-from pages._budget_state import LARGEST, TOPIC, Values, choose, get, heading, put, show, values_now
+from pages._budget_state import LARGEST, TOPIC, Values, choose, get, note, show, values_now
 from pages._parts import Block
 from pages._plots import bar
 from pages._words import t
@@ -31,7 +31,7 @@ def _curve(values: Values, bits: int) -> Table:
 
 def clip_plot(block: Block, words: str) -> None:
     if not any(values_now()):
-        heading(block, t(f"{TOPIC}.clip_zeros"), "clip_zeros")
+        note(block, t(f"{TOPIC}.clip_zeros"), "clip_zeros")
         return
     data = {
         "table": f"{TOPIC}.clip_curve", "x": "clip_ratio", "y": "mean_squared_error", "note": words,
@@ -58,19 +58,17 @@ def convention_choice(block: Block, words: str) -> None:
 
 
 def largest_choice(block: Block, words: str) -> None:
-    options = [{"id": k, "label": f"{k} σ"} for k in LARGEST]
-    data = {"label": words, "options": options, "value": get("largest"), "topic": f"{TOPIC}.largest"}
-    block.part("choice", data, key=f"{TOPIC}.largest", value=lambda v: put(largest=v) if v in LARGEST else None)
+    choose(block, "largest", LARGEST, words, labels=[f"{k} σ" for k in LARGEST])
 
 
 def outlier_strip(block: Block, words: str) -> None:
-    heading(block, words, "outlier_head")
+    note(block, words, "outlier_head")
     table = outlier_step(Fraction(get("largest")), WIDTHS[1], get("convention"))
     show(block, table, "outlier_step", words, layout="strip")
 
 
 def factor_strip(block: Block, words: str) -> None:
-    heading(block, words, "factor_head")
+    note(block, words, "factor_head")
     show(block, variance_factor(*WIDTHS, get("convention")), "variance_factor", words, layout="strip")
 
 

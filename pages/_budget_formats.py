@@ -18,7 +18,7 @@ from mechanisms.quant_stack import stacked
 from mechanisms.quantity import short_text
 from mechanisms.table import Table
 from pages import _payload
-from pages._budget_state import OVERFLOWS, SHAPES, TOPIC, choose, get, heading, show
+from pages._budget_state import OVERFLOWS, SHAPES, TOPIC, choose, get, note, show
 from pages._parts import Block
 from pages._words import t
 
@@ -98,7 +98,7 @@ def points_line(block: Block, words: str) -> None:
 def region_table(block: Block, words: str) -> None:
     shape = get("shape")
     if shape == "nf4":
-        heading(block, t(f"{TOPIC}.regions_nf4"), "regions_nf4")
+        note(block, t(f"{TOPIC}.regions_nf4"), "regions_nf4")
         return
     found = integer_region(Fraction(1), INT4_TOP) if shape == "int4" else float_regions(FLOATS[shape])
     named = tuple(t(f"{TOPIC}.region_{r}") if r in ("subnormal", "integer") else _power(r) for r in found.rows)

@@ -16,7 +16,7 @@ from mechanisms.quant_stack import stacked
 from mechanisms.quant_summary import summary
 from mechanisms.table import Table
 from pages._budget_state import LAB_GROUPS as GROUP_IDS
-from pages._budget_state import TOPIC, choose, get, heading, show
+from pages._budget_state import TOPIC, choose, get, note, show
 from pages._parts import Block
 from pages._words import t
 
@@ -86,7 +86,7 @@ def tie_strip(block: Block, words: str) -> None:
 
 def floats(block: Block, words: str) -> None:
     """Each failing input with what Python really says, as a transcript."""
-    heading(block, words, "floats_head")
+    note(block, words, "floats_head")
     parts = []
     for name, values in CASES:
         found = float_map(values, FLOAT_BITS)

@@ -10,7 +10,7 @@ from mechanisms.quant_output import INPUT_VECTOR, LOUD, QUIET, damage
 from mechanisms.quant_stack import stacked
 from mechanisms.table import Table
 from pages import _payload
-from pages._budget_state import TOPIC, choose, get, heading, position, put, show
+from pages._budget_state import TOPIC, choose, get, note, show, slide
 from pages._parts import Block
 from pages._words import t
 
@@ -25,12 +25,7 @@ METADATA = Fraction(5, 32)  # INT4, groups of 128, 16-bit scale and 4-bit zero p
 
 
 def loud_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.loud"), "help": words, "texts": [str(k) for k in SIZES], "value": get("loud"),
-        "topic": f"{TOPIC}.loud",
-    }  # fmt: skip
-    last = len(SIZES) - 1
-    block.part("range", data, key=f"{TOPIC}.loud", value=lambda v: put(loud=position(v, last)))
+    slide(block, "loud", [str(k) for k in SIZES], words)
 
 
 @lru_cache(maxsize=4)
@@ -41,7 +36,7 @@ def _damage(name: str) -> tuple[list[Table], list[Table]]:
 
 def damage_strips(block: Block, words: str) -> None:
     """Both errors one below the other, so that equal norms and unequal damage are seen at once."""
-    heading(block, words, "damage_head")
+    note(block, words, "damage_head")
     for name in ERRORS:
         found, outputs = _damage(name)
         title = t(f"{TOPIC}.error_{name}")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 from mechanisms import quant_vector
 from mechanisms.error_budget import Scheme
@@ -14,9 +12,8 @@ from mechanisms.quant_noise import LAWS
 from mechanisms.quant_presets import LAST_VALUES, widget
 from mechanisms.quant_steps import CONVENTIONS
 from mechanisms.quantity import short_text
-from pages import _payload, _state
-from pages._parts import Block
-from pages._words import language, t
+from pages import _state
+from pages._controls import Chapter
 
 TOPIC = "error_budget"
 Values = tuple[Fraction, ...]
@@ -70,19 +67,9 @@ CONTROLS = (
     _state.integer("guess1", -1, 7, -1),
     _state.choice("guess2", ("", *GUESSES), ""),
 )
-
-
-def get(name: str) -> Any:
-    return _state.get(TOPIC, name)
-
-
-def put(**values: Any) -> None:
-    _state.put(TOPIC, CONTROLS, **values)
-
-
-def position(value: Any, most: int) -> int:
-    """A slider position sent by a browser, held within its range."""
-    return min(most, max(0, int(value))) if isinstance(value, int | float) and value == value else 0
+CHAPTER = Chapter(TOPIC, CONTROLS, head="row_value")
+get, put, together = CHAPTER.get, CHAPTER.put, CHAPTER.together
+choose, slide, show, note = CHAPTER.choose, CHAPTER.slide, CHAPTER.show, CHAPTER.note
 
 
 def base_values() -> Values:
@@ -112,23 +99,3 @@ def scheme(bits: int) -> Scheme:
 
 def last_texts(values: Values) -> list[str]:
     return [short_text(v[-1]) for v in grown(values)]
-
-
-def choose(block: Block, name: str, options: Sequence[str], words: str, *, notes: bool = False) -> None:
-    """A row of pills whose labels are `<topic>.<name>_<option>` in the interface texts."""
-    made: list[dict[str, Any]] = []
-    for o in options:
-        note = {"note": t(f"{TOPIC}.{name}_{o}_note")} if notes else {}
-        made.append({"id": o, "label": t(f"{TOPIC}.{name}_{o}"), **note})
-    data = {"label": words, "options": made, "value": get(name), "topic": f"{TOPIC}.{name}"}
-    block.part("choice", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: v}) if v in options else None)
-
-
-def show(block: Block, table: Any, name: str, words: str = "", *, head: str = "row_value", **more: Any) -> None:
-    """A table or strip under the topic's id, its first column headed in the reader's words."""
-    data = _payload.table(table, id=f"{TOPIC}.{name}", lang=language(), caption=words, **more)
-    block.part("table", {**data, "head": t(f"{TOPIC}.{head}")}, key=f"{TOPIC}.{name}")
-
-
-def heading(block: Block, text: str, key: str) -> None:
-    block.prose(f'<p class="wiki-help">{text}</p>', key=f"{TOPIC}.{key}")

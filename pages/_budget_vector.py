@@ -21,13 +21,15 @@ from pages._budget_state import (
     TOPIC,
     VECTORS,
     base_values,
+    choose,
     get,
-    heading,
     last_texts,
-    position,
+    note,
     put,
     scheme,
     show,
+    slide,
+    together,
 )
 from pages._parts import Block
 from pages._words import t
@@ -38,15 +40,12 @@ _TRIES = f"{TOPIC}._tries"
 
 
 def vector_choice(block: Block, words: str) -> None:
-    def pick(value: Any) -> None:
-        if value in VECTORS:
-            st.session_state.pop(_DRAFT, None)
-            own = base_values() if value == "own" and get("own") is None else get("own")
-            put(vector=value, own=own, last=0)
+    def pick(value: str) -> None:
+        st.session_state.pop(_DRAFT, None)
+        own = base_values() if value == "own" and get("own") is None else get("own")
+        put(vector=value, own=own, last=0)
 
-    options = [{"id": v, "label": t(f"{TOPIC}.vector_{v}"), "note": t(f"{TOPIC}.vector_{v}_note")} for v in VECTORS]
-    data = {"label": words, "options": options, "value": get("vector"), "topic": f"{TOPIC}.vector"}
-    block.part("choice", data, key=f"{TOPIC}.vector", value=pick)
+    choose(block, "vector", VECTORS, words, notes=True, pick=pick)
     if get("vector") in quant_vector.GENERATED:
         again = {"label": t(f"{TOPIC}.again", seed=get("seed"))}
         block.part("action", again, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 10000))
@@ -98,7 +97,7 @@ def editor(block: Block, words: str) -> None:
     block.part("vector", data, key=f"{TOPIC}.editor", edit=_edit)
     if long is not None:
         used = scheme(get("bits"))
-        heading(block, t(f"{TOPIC}.long_totals", count=f"{len(long):,}", bits=get("bits")), "long_head")
+        note(block, t(f"{TOPIC}.long_totals", count=f"{len(long):,}", bits=get("bits")), "long_head")
         # the rows that its sums run over are too many to write out
         found = summary(quantize(long, used), used)
         show(block, _without_rows(found), "long", t(f"{TOPIC}.own_title"), layout="strip")
@@ -111,20 +110,9 @@ def _without_rows(found: Table) -> Table:
 
 
 def bits_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.bits"), "help": words, "texts": [str(b) for b in BITS], "value": get("bits") - BITS[0],
-        "topic": f"{TOPIC}.bits",
-    }  # fmt: skip
-    last = len(BITS) - 1
-    block.part("range", data, key=f"{TOPIC}.bits", value=lambda v: put(bits=BITS[position(v, last)]))
+    slide(block, "bits", [str(b) for b in BITS], words, first=BITS[0])
 
 
 def last_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.last"), "help": words, "texts": last_texts(base_values()), "value": get("last"),
-        "topic": f"{TOPIC}.last",
-    }  # fmt: skip
-    most = len(GROWTH) - 1
-    block.part("range", data, key=f"{TOPIC}.last", value=lambda v: put(last=position(v, most)))
-    both = {"topics": [f"{TOPIC}.bits", f"{TOPIC}.last"], "sizes": [len(BITS), len(GROWTH)], "topic": POSITION}
-    block.part("pair", both, key=f"{TOPIC}.pair")
+    slide(block, "last", last_texts(base_values()), words)
+    together(block, "bits", "last", (len(BITS), len(GROWTH)), POSITION)

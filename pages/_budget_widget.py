@@ -15,8 +15,22 @@ from mechanisms.quant_vector import cut, levels
 from mechanisms.quantity import as_fraction, short_text
 from mechanisms.table import Table
 from pages import _payload
-from pages._budget_state import BITS, CLIPS, GROUPS, POSITION, TOPIC, Values, base_values, get, grown, put, scheme, show
-from pages._budget_state import heading as help_text
+from pages._budget_state import (
+    BITS,
+    CHAPTER,
+    CLIPS,
+    GROUPS,
+    POSITION,
+    TOPIC,
+    Values,
+    base_values,
+    get,
+    grown,
+    note,
+    put,
+    scheme,
+    show,
+)
 from pages._parts import Block
 from pages._words import t
 
@@ -88,11 +102,10 @@ def _now() -> Frames:
 
 def settings(block: Block, words: str) -> None:
     """Four choices in a fold: what few readers change first."""
-    choices = []
-    for name, options in SETTINGS.items():
-        made = [{"id": o, "label": _option(name, o)} for o in options]
-        choices.append({"name": name, "label": t(f"{TOPIC}.{name}"), "options": made, "value": get(name),
-                        "topic": f"{TOPIC}.{name}"})  # fmt: skip
+    choices = [
+        {"name": name, **CHAPTER.pills(name, options, t(f"{TOPIC}.{name}"), labels=CLIPS if name == "clip" else ())}
+        for name, options in SETTINGS.items()
+    ]
 
     def change(event: Any) -> None:
         if isinstance(event, dict) and event.get("value") in SETTINGS.get(str(event.get("name")), ()):
@@ -103,13 +116,9 @@ def settings(block: Block, words: str) -> None:
     block.part("settings", data, key=f"{TOPIC}.settings", value=change)
 
 
-def _option(name: str, option: str) -> str:
-    return option if name == "clip" else t(f"{TOPIC}.{name}_{option}")
-
-
 def range_strip(block: Block, words: str) -> None:
     if get("group") != "all" and len(cut(len(base_values()), scheme(BITS[0]))) > 1:
-        help_text(block, t(f"{TOPIC}.range_groups"), "range_groups")
+        note(block, t(f"{TOPIC}.range_groups"), "range_groups")
         return
     show(block, _now().range, "range", words, layout="strip", topic=POSITION, over=f"{TOPIC}.map", frames=_now().ranges)
 

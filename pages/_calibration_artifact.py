@@ -9,12 +9,11 @@ from mechanisms.calibration_artifact import Artifact, ArtifactError, export, loa
 from mechanisms.calibration_cli import MANIFEST, PAYLOAD
 from mechanisms.calibration_corrupt import CORRUPTIONS, corrupt
 from mechanisms.calibration_report import reload_table
-from pages import _payload
 from pages._calibration_base import quoted
 from pages._calibration_convert import attempt
-from pages._calibration_state import NO_CORRUPTION, TOPIC, chosen, get, put, work
+from pages._calibration_state import NO_CORRUPTION, TOPIC, choose, chosen, get, show, work
 from pages._parts import Block
-from pages._words import language, t
+from pages._words import t
 
 CHOICES = (NO_CORRUPTION, *CORRUPTIONS)
 
@@ -25,13 +24,12 @@ def _artifact() -> Artifact:
 
 
 def reload_strip(block: Block, words: str) -> None:
-    def show() -> None:
+    def draw() -> None:
         on = work()
         table = reload_table(_artifact(), on.layer, chosen().conversion, on.statistics)
-        data = _payload.table(table, id=f"{TOPIC}.reload", lang=language(), caption=words, layout="strip")
-        block.part("table", data, key=f"{TOPIC}.reload")
+        show(block, table, "reload", words, layout="strip")
 
-    attempt(block, "reload", show)
+    attempt(block, "reload", draw)
 
 
 def _link(name: str, data: bytes, kind: str) -> str:
@@ -58,9 +56,7 @@ def downloads(block: Block, words: str) -> None:
 
 
 def corruption_choice(block: Block, words: str) -> None:
-    options = [{"id": c, "label": t(f"{TOPIC}.spoil_{c}"), "note": t(f"{TOPIC}.spoil_{c}_note")} for c in CHOICES]
-    data = {"label": words, "options": options, "value": get("corruption"), "topic": f"{TOPIC}.corruption"}
-    block.part("choice", data, key=f"{TOPIC}.corruption", value=lambda v: put(corruption=v) if v in CHOICES else None)
+    choose(block, "corruption", CHOICES, words, stem="spoil", notes=True)
 
 
 def outcome(code: str) -> tuple[str, str]:

@@ -13,11 +13,11 @@ import streamlit as st
 from mechanisms.calibration_container import ContainerError
 from mechanisms.calibration_layer import DOMAINS, baseline
 from mechanisms.calibration_report import baseline_table, statistics_table
-from pages import _assets, _frame, _payload
-from pages._calibration_state import MAX_FILE, MAX_OWN_SIDE, TOPIC, get, keep, put, read_file, work
+from pages import _assets, _frame
+from pages._calibration_state import MAX_FILE, MAX_OWN_SIDE, TOPIC, choose, keep, note, read_file, show, work
 from pages._parts import Block
 from pages._plots import bar
-from pages._words import language, t
+from pages._words import t
 
 _PROBLEM = f"{TOPIC}._problem"  # what was wrong with the last file: a code and its detail
 _TRIES = f"{TOPIC}._tries"
@@ -84,24 +84,20 @@ def facts(block: Block, words: str) -> None:
 def baseline_strip(block: Block, words: str) -> None:
     on = work()
     table = baseline_table(baseline(on.layer, on.calibration), len(on.calibration), len(on.held_out))
-    data = _payload.table(table, id=f"{TOPIC}.baseline", lang=language(), layout="strip", caption=words)
-    block.part("table", data, key=f"{TOPIC}.baseline")
+    show(block, table, "baseline", words, layout="strip")
 
 
 def domain_choice(block: Block, words: str) -> None:
     if work().own:
-        block.prose(f'<p class="wiki-notice">{t(f"{TOPIC}.domain_own")}</p>', key=f"{TOPIC}.domain_note")
-        return
-    options = [{"id": d, "label": t(f"{TOPIC}.domain_{d}"), "note": t(f"{TOPIC}.domain_{d}_note")} for d in DOMAINS]
-    data = {"label": words, "options": options, "value": get("domain"), "topic": f"{TOPIC}.domain"}
-    block.part("choice", data, key=f"{TOPIC}.domain", value=lambda v: put(domain=v) if v in DOMAINS else None)
+        note(block, t(f"{TOPIC}.domain_own"), "domain_note", "notice")
+    else:
+        choose(block, "domain", DOMAINS, words, notes=True)
 
 
 def statistics_rows(block: Block, words: str) -> None:
     table = statistics_table(work().statistics)
     roles = {"largest": "rejected", "mean_size": "target"}
-    data = _payload.table(table, id=f"{TOPIC}.statistics", lang=language(), caption=words, roles=roles)
-    block.part("table", {**data, "head": t(f"{TOPIC}.head_channel")}, key=f"{TOPIC}.statistics")
+    show(block, table, "statistics", words, head="head_channel", roles=roles)
 
 
 def statistics_plot(block: Block, words: str) -> None:

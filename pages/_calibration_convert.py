@@ -8,23 +8,24 @@ from typing import Any
 
 from mechanisms.calibration import Result, comparison_table, sweep_table
 from mechanisms.table import Table
-from pages import _payload
 from pages._calibration_base import draw, quoted
 from pages._calibration_state import (
     BITS,
     GRANULARITIES,
     TOPIC,
+    choose,
     get,
     grid_now,
     group_missing,
+    note,
     opened,
-    put,
     results,
+    show,
     work,
 )
 from pages._parts import Block
 from pages._plots import bar
-from pages._words import language, t
+from pages._words import t
 
 Json = dict[str, Any]
 # what a reader compares first, then what it is made of
@@ -36,26 +37,19 @@ SHOWN = (
 ROLES = {"relative_error": "target", "held_out_error": "rejected", "weight_error": "draft", "trace": "output"}
 
 
-def _pills(block: Block, name: str, label: str, options: list[Json], value: str) -> None:
-    allowed = {o["id"] for o in options}
-    data = {"label": label, "options": options, "value": value, "topic": f"{TOPIC}.{name}"}
-    block.part("choice", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: v}) if v in allowed else None)
-
-
 def bits_choice(block: Block, words: str) -> None:
-    _pills(block, "bits", words, [{"id": b, "label": b} for b in BITS], get("bits"))
+    choose(block, "bits", BITS, words, labels=BITS)
 
 
 def granularity_choice(block: Block, words: str) -> None:
-    options = [{"id": g, "label": t(f"{TOPIC}.granularity_{g}", group=grid_now().group)} for g in GRANULARITIES]
-    _pills(block, "granularity", words, options, get("granularity"))
+    labels = [t(f"{TOPIC}.granularity_{g}", group=grid_now().group) for g in GRANULARITIES]
+    choose(block, "granularity", GRANULARITIES, words, labels=labels)
     if group_missing(replace(grid_now(), granularity=get("granularity"))):
-        block.prose(f'<p class="wiki-notice">{t(f"{TOPIC}.group_missing")}</p>', key=f"{TOPIC}.group_note")
+        note(block, t(f"{TOPIC}.group_missing"), "group_note", "notice")
 
 
 def symmetric_choice(block: Block, words: str) -> None:
-    options = [{"id": g, "label": t(f"{TOPIC}.grid_{g}")} for g in ("symmetric", "asymmetric")]
-    _pills(block, "grid", words, options, get("grid"))
+    choose(block, "grid", ("symmetric", "asymmetric"), words)
 
 
 def named(table: Table) -> Table:
@@ -63,15 +57,14 @@ def named(table: Table) -> Table:
     return replace(table, rows=tuple(t(f"{TOPIC}.method_{m}") for m in table.rows))
 
 
-def attempt(block: Block, key: str, show: Callable[[], None]) -> None:
+def attempt(block: Block, key: str, action: Callable[[], None]) -> None:
     """Say that something cannot be computed instead of showing nothing: a scale may not fit the precision it is kept
     in. The reason stands once, at the comparison."""
     try:
-        show()
+        action()
     except ValueError as error:
         name = "cannot" if key == "comparison" else "cannot_above"
-        text = t(f"{TOPIC}.{name}", detail=quoted(str(error)))
-        block.prose(f'<p class="wiki-notice">{text}</p>', key=f"{TOPIC}.{key}_cannot")
+        note(block, t(f"{TOPIC}.{name}", detail=quoted(str(error))), f"{key}_cannot", "notice")
 
 
 def _compared(place: Any) -> tuple[Result, ...]:
@@ -87,16 +80,15 @@ def comparison_rows(block: Block, words: str) -> None:
     place = block.status()
 
     # the column of the weights' error is the answer to the chapter's question
-    order = [name for name in SHOWN if name != "weight_error" or opened()]
+    order = [name for name in SHOWN if name != "weight_error" or opened("guess1")]
 
-    def show() -> None:
+    def action() -> None:
         table = named(comparison_table(_compared(place)))
-        data = _payload.table(table, id=f"{TOPIC}.comparison", lang=language(), caption=words, roles=ROLES, order=order)
-        block.part("table", {**data, "head": t(f"{TOPIC}.head_method")}, key=f"{TOPIC}.comparison")
+        show(block, table, "comparison", words, head="head_method", roles=ROLES, order=order)
         if "hadamard" not in work().methods:
-            block.prose(f'<p class="wiki-notice">{t(f"{TOPIC}.no_rotation")}</p>', key=f"{TOPIC}.rotation_note")
+            note(block, t(f"{TOPIC}.no_rotation"), "rotation_note", "notice")
 
-    attempt(block, "comparison", show)
+    attempt(block, "comparison", action)
 
 
 def comparison_plot(block: Block, words: str) -> None:
@@ -111,12 +103,11 @@ def comparison_plot(block: Block, words: str) -> None:
 
 
 def sweep_rows(block: Block, words: str) -> None:
-    def show() -> None:
+    def action() -> None:
         trials = next(r.conversion.trials for r in results() if r.method == "awq")
-        data = _payload.table(sweep_table(trials), id=f"{TOPIC}.sweep", lang=language(), caption=words)
-        block.part("table", {**data, "head": t(f"{TOPIC}.head_alpha")}, key=f"{TOPIC}.sweep")
+        show(block, sweep_table(trials), "sweep", words, head="head_alpha")
 
-    attempt(block, "sweep", show)
+    attempt(block, "sweep", action)
 
 
 def sweep_curve(block: Block, words: str) -> None:

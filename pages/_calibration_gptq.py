@@ -15,7 +15,8 @@ from mechanisms.calibration_statistics import calibrate
 from mechanisms.quantity import decimal_text
 from mechanisms.values.calibration import VECTORS
 from pages import _payload
-from pages._calibration_state import DEMO_OUTPUTS, DEMO_WIDTH, ORDERS, TOPIC, get, put
+from pages._calibration_state import DEMO_OUTPUTS, DEMO_WIDTH, ORDERS, TOPIC, choose, get, put
+from pages._controls import player_words
 from pages._parts import Block
 from pages._words import language, t
 
@@ -45,16 +46,12 @@ def moments(bits: int, act_order: bool) -> tuple[Moment, ...]:
 
 
 def order_choice(block: Block, words: str) -> None:
-    options = [{"id": n, "label": t(f"{TOPIC}.order_{n}"), "note": t(f"{TOPIC}.order_{n}_note")} for n in ORDERS]
-    data = {"label": words, "options": options, "value": get("order"), "topic": f"{TOPIC}.order"}
-    block.part("choice", data, key=f"{TOPIC}.order", value=lambda v: put(order=v) if v in ORDERS else None)
+    choose(block, "order", ORDERS, words, notes=True)
 
 
 def output_choice(block: Block, words: str) -> None:
     names = [str(i) for i in range(1, DEMO_OUTPUTS + 1)]
-    options = [{"id": n, "label": f"y{n}"} for n in names]
-    data = {"label": words, "options": options, "value": str(get("output")), "topic": f"{TOPIC}.output"}
-    block.part("choice", data, key=f"{TOPIC}.output", value=lambda v: put(output=int(v)) if v in names else None)
+    choose(block, "output", names, words, labels=[f"y{n}" for n in names])
 
 
 def _cell(text: str, state: str) -> Json:
@@ -95,9 +92,8 @@ def _now() -> tuple[list[list[Json]], Json]:
 
 
 def player(block: Block, words: str) -> None:
-    names = ("first", "previous", "next", "last", "play", "pause", "scrub", "speed", "transport")
     data = {
-        "variants": _now()[0], "topic": f"{TOPIC}.order", "words": {n: t(f"player.{n}") for n in names},
+        "variants": _now()[0], "topic": f"{TOPIC}.order", "words": player_words(),
         "step": get("step"), "alt": words, "steps": STEPS,
     }  # fmt: skip
 

@@ -18,7 +18,7 @@ from mechanisms.values.calibration import LOOKING, PEAK_DRAWS, PEAK_SEED
 from pages import _payload
 from pages._calibration_base import draw
 from pages._calibration_convert import attempt, named
-from pages._calibration_state import PEAKS, TOPIC, built_in, chosen, get, put, work
+from pages._calibration_state import PEAKS, TOPIC, built_in, choose, chosen, get, note, show, work
 from pages._parts import Block
 from pages._plots import bar
 from pages._words import language, t
@@ -47,16 +47,13 @@ def _grid() -> Grid:
 
 
 def domain_rows(block: Block, words: str) -> None:
-    def show() -> None:
-        data = _payload.table(
-            named(domains(_grid())), id=f"{TOPIC}.domains", lang=language(), caption=words,
-            roles={"matched_domain": "target", "other_domain": "rejected"},
-        )  # fmt: skip
-        block.part("table", {**data, "head": t(f"{TOPIC}.head_method")}, key=f"{TOPIC}.domains")
+    def action() -> None:
+        roles = {"matched_domain": "target", "other_domain": "rejected"}
+        show(block, named(domains(_grid())), "domains", words, head="head_method", roles=roles)
         if work().own:
-            block.prose(f'<p class="wiki-help">{t(f"{TOPIC}.domains_built_in")}</p>', key=f"{TOPIC}.domains_note")
+            note(block, t(f"{TOPIC}.domains_built_in"), "domains_note")
 
-    attempt(block, "domains", show)
+    attempt(block, "domains", action)
 
 
 def domain_plot(block: Block, words: str) -> None:
@@ -69,21 +66,15 @@ def domain_plot(block: Block, words: str) -> None:
 
 def method_choice(block: Block, words: str) -> None:
     methods = work().methods
-    options = [{"id": m, "label": t(f"{TOPIC}.method_{m}")} for m in methods]
-    now = get("method") if get("method") in methods else methods[0]
-    data = {"label": words, "options": options, "value": now, "topic": f"{TOPIC}.method"}
-    block.part("choice", data, key=f"{TOPIC}.method", value=lambda v: put(method=v) if v in methods else None)
+    choose(block, "method", methods, words, value=get("method") if get("method") in methods else methods[0])
 
 
 def output_rows(block: Block, words: str) -> None:
-    def show() -> None:
-        data = _payload.table(
-            outputs_table(chosen().measurement), id=f"{TOPIC}.outputs", lang=language(), caption=words,
-            roles={"output_error": "rejected"},
-        )  # fmt: skip
-        block.part("table", {**data, "head": t(f"{TOPIC}.head_output")}, key=f"{TOPIC}.outputs")
+    def action() -> None:
+        table = outputs_table(chosen().measurement)
+        show(block, table, "outputs", words, head="head_output", roles={"output_error": "rejected"})
 
-    attempt(block, "outputs", show)
+    attempt(block, "outputs", action)
 
 
 def output_plot(block: Block, words: str) -> None:
@@ -92,9 +83,7 @@ def output_plot(block: Block, words: str) -> None:
 
 
 def peaks_choice(block: Block, words: str) -> None:
-    options = [{"id": d, "label": f"d = {d}, M = {OUTLIERS[d]}"} for d in PEAKS]
-    data = {"label": words, "options": options, "value": get("peaks"), "topic": f"{TOPIC}.peaks"}
-    block.part("choice", data, key=f"{TOPIC}.peaks", value=lambda v: put(peaks=v) if v in PEAKS else None)
+    choose(block, "peaks", PEAKS, words, labels=[f"d = {d}, M = {OUTLIERS[d]}" for d in PEAKS])
 
 
 @lru_cache(maxsize=2)
@@ -117,5 +106,4 @@ def _peaks(lang: str, caption: str) -> Json:
 
 def peaks_strip(block: Block, words: str) -> None:
     block.part("table", _peaks(language(), words), key=f"{TOPIC}.hadamard")
-    text = t(f"{TOPIC}.peaks_drawn", draws=PEAK_DRAWS, seed=PEAK_SEED)
-    block.prose(f'<p class="wiki-help">{text}</p>', key=f"{TOPIC}.peaks_note")
+    note(block, t(f"{TOPIC}.peaks_drawn", draws=PEAK_DRAWS, seed=PEAK_SEED), "peaks_note")

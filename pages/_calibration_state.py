@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -21,6 +21,7 @@ from mechanisms.calibration_load import HELD_OUT, load_inputs, load_layer
 from mechanisms.calibration_statistics import Statistics, calibrate
 from mechanisms.values.calibration import VECTORS
 from pages import _state
+from pages._controls import Chapter
 
 TOPIC = "calibration"
 BITS = ("2", "3", "4", "6", "8")
@@ -47,14 +48,9 @@ CONTROLS = (
     _state.choice("corruption", (NO_CORRUPTION, *CORRUPTIONS), NO_CORRUPTION),
     _state.choice("guess1", ("", *GUESSES), ""),
 )
-
-
-def get(name: str) -> Any:
-    return _state.get(TOPIC, name)
-
-
-def put(**values: Any) -> None:
-    _state.put(TOPIC, CONTROLS, **values)
+CHAPTER = Chapter(TOPIC, CONTROLS)
+get, put, opened = CHAPTER.get, CHAPTER.put, CHAPTER.opened
+choose, show, note = CHAPTER.choose, CHAPTER.show, CHAPTER.note
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,11 +90,6 @@ def read_file(name: str, data: bytes) -> Work:
     held_out = load_inputs(data, width=layer.shape[1], tensor=HELD_OUT)
     key = hashlib.sha256(data).hexdigest()
     return Work(key, layer, vectors, held_out, calibrate(vectors), own=True)
-
-
-def opened() -> bool:
-    """Whether the guess is committed, or a teacher's link (`&unlock=1`) opens its answer."""
-    return bool(get("guess1")) or st.query_params.get("unlock") == "1"
 
 
 def work() -> Work:

@@ -13,6 +13,7 @@ from mechanisms.dspark_drafter import bias_table, law_table, size_table
 from mechanisms.quantity import decimal_text, short_text
 from mechanisms.table import Table
 from pages import _payload
+from pages._controls import player_words
 from pages._drafter_state import HEADS, LAST_STEP, TOPIC, choose, get, put, show
 from pages._parts import Block
 from pages._words import language, t
@@ -24,12 +25,12 @@ ROLES = {"marginal": "target", "draft_probability": "draft"}
 
 
 def anchor_choice(block: Block, words: str) -> None:
-    choose(block, "anchor", ANCHORS, words, ANCHORS)
+    choose(block, "anchor", ANCHORS, words, labels=ANCHORS)
 
 
 def draw_choice(block: Block, words: str) -> None:
     labels = [" · ".join(short_text(u) for u in uniforms) for uniforms in DRAWS.values()]
-    choose(block, "draw", list(DRAWS), words, labels)
+    choose(block, "draw", list(DRAWS), words, labels=labels)
 
 
 def head_choice(block: Block, words: str) -> None:
@@ -110,9 +111,8 @@ def _now() -> tuple[list[list[Json]], list[Table], list[Table]]:
 
 
 def player(block: Block, words: str) -> None:
-    names = ("first", "previous", "next", "last", "play", "pause", "scrub", "speed", "transport")
     data = {
-        "variants": _now()[0], "topic": f"{TOPIC}.head", "words": {n: t(f"player.{n}") for n in names},
+        "variants": _now()[0], "topic": f"{TOPIC}.head", "words": player_words(),
         "step": get("step"), "alt": words, "steps": STEPS,
     }  # fmt: skip
 

@@ -51,7 +51,7 @@ def lead_strip(block: Block, words: str) -> None:
 
 def published_choice(block: Block, words: str) -> None:
     names = [str(p) for p in PUBLISHED]
-    choose(block, "published", names, words, names)
+    choose(block, "published", names, words, labels=names)
 
 
 def published_rows(block: Block, words: str) -> None:

@@ -76,7 +76,7 @@ def pair_plot(block: Block, words: str) -> None:
 
 
 def previous_choice(block: Block, words: str) -> None:
-    choose(block, "previous", VOCABULARY, words, VOCABULARY)
+    choose(block, "previous", VOCABULARY, words, labels=VOCABULARY)
 
 
 def label_strip(block: Block, words: str) -> None:

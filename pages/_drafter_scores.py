@@ -22,7 +22,7 @@ from mechanisms.drafter_rounds import MOST, PLACES, TEMPERS, InvalidPairs, Probl
 from mechanisms.table import Table
 from pages import _payload
 from pages._drafter_order import diagram
-from pages._drafter_state import COUNTS, TOPIC, choose, get, heading, opened, put, show, slide
+from pages._drafter_state import COUNTS, TOPIC, choose, get, note, opened, put, show, slide
 from pages._parts import Block
 from pages._words import t
 
@@ -58,7 +58,7 @@ def temper_choice(block: Block, words: str) -> None:
 
 
 def rounds_choice(block: Block, words: str) -> None:
-    choose(block, "rounds", COUNTS, words, [f"{int(n):,}" for n in COUNTS])
+    choose(block, "rounds", COUNTS, words, labels=[f"{int(n):,}" for n in COUNTS])
     again = {"label": t(f"{TOPIC}.again", seed=get("seed"))}
     block.part("action", again, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 10_000))
 
@@ -80,7 +80,7 @@ def position_range(block: Block, words: str) -> None:
 
 def _scores(block: Block, pieces: Mapping[str, tuple[list[Table], list[Table]]], prefix: str, topic: str) -> None:
     for when in WHEN:
-        heading(block, t(f"{TOPIC}.scores_{when}"), f"{prefix}scores_{when}_head")
+        note(block, t(f"{TOPIC}.scores_{when}"), f"{prefix}scores_{when}_head")
         frames = pieces[when][1]
         show(
             block, frames[0], f"{prefix}scores_{when}", t(f"{TOPIC}.scores_{when}"), layout="strip", topic=topic,
@@ -98,12 +98,12 @@ def _bins(block: Block, pieces: Mapping[str, tuple[list[Table], list[Table]]], p
 
 
 def score_strips(block: Block, words: str) -> None:
-    heading(block, words, "scores_words")
+    note(block, words, "scores_words")
     _scores(block, _now()[2], "", FOLLOWS)
 
 
 def bin_rows(block: Block, words: str) -> None:
-    heading(block, words, "bins_words")
+    note(block, words, "bins_words")
     _bins(block, _now()[2], "", FOLLOWS)
 
 

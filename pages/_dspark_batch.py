@@ -21,6 +21,7 @@ from mechanisms.dspark_input import REQUEST_FIELDS, Batch, read_batch
 from mechanisms.dspark_presets import CURVES
 from mechanisms.dspark_scheduler import Admission, admissions, early_stop, path_best
 from mechanisms.quantity import decimal_text, short_text
+from pages._controls import player_words
 from pages._dspark_state import OWN, STEPS_SHOWN, TOPIC, batch_now, choose, forget, form, get, note, plain, put, show
 from pages._parts import Block
 from pages._words import language, t
@@ -41,7 +42,7 @@ def curve_choice(block: Block, words: str) -> None:
         own = batch_now() if value == OWN and get("batch") is None else get("batch")
         put(curve=value, batch=own, step=0)
 
-    choose(block, "curve", (*CURVES, OWN), words, pick)
+    choose(block, "curve", (*CURVES, OWN), words, notes=True, pick=pick)
 
 
 def editor(block: Block, words: str) -> None:
@@ -89,7 +90,7 @@ def _pictures(batch: Batch, lang: str) -> list[Json]:
 def player(block: Block, words: str) -> None:
     data = {
         "variants": [_pictures(batch_now(), language())], "topic": f"{TOPIC}.path_variant",
-        "words": {n: t(f"player.{n}") for n in NAMES}, "step": get("step"), "alt": words, "steps": STEPS,
+        "words": player_words(), "step": get("step"), "alt": words, "steps": STEPS,
     }  # fmt: skip
 
     def save(value: Any) -> None:

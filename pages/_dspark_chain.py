@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from mechanisms.dspark import Chain, cap_table, law_table, substitution_table, summary_table, survival_table
 from mechanisms.dspark_input import read_chain
@@ -12,6 +11,7 @@ from mechanisms.dspark_versions import VERSIONS, version_table
 from mechanisms.quantity import short_text
 from mechanisms.table import Table
 from pages import _assets, _payload
+from pages._controls import position
 from pages._dspark_state import (
     DRAG,
     OWN,
@@ -27,7 +27,6 @@ from pages._dspark_state import (
     get,
     note,
     plain,
-    position,
     put,
     show,
     stops,
@@ -63,7 +62,7 @@ def chain_choice(block: Block, words: str) -> None:
         else:
             put(chain=value, pos=1, drag=-1)
 
-    choose(block, "chain", (*CHAINS, OWN), words, pick)
+    choose(block, "chain", (*CHAINS, OWN), words, notes=True, pick=pick)
 
 
 def position_choice(block: Block, words: str) -> None:
@@ -74,15 +73,12 @@ def position_choice(block: Block, words: str) -> None:
         return
     names = [str(j) for j in range(1, len(chain) + 1)]
 
-    def pick(value: Any) -> None:
-        if value not in names:
-            return
+    def pick(value: str) -> None:
         moved = {"own": chain_now(), "chain": OWN} if chain_now() != base_chain() else {}
         put(pos=int(value), drag=-1, **moved)
 
-    options = [{"id": n, "label": f"<i>c</i><sub>{n}</sub>"} for n in names]
-    data = {"label": words, "options": options, "value": names[at], "topic": f"{TOPIC}.pos"}
-    block.part("choice", data, key=f"{TOPIC}.pos", value=pick)
+    labels = [f"<i>c</i><sub>{n}</sub>" for n in names]
+    choose(block, "pos", names, words, labels=labels, value=names[at], pick=pick)
 
 
 def drag_range(block: Block, words: str) -> None:

@@ -21,10 +21,10 @@ from pages._dspark_state import (
     form,
     get,
     note,
+    opened,
     plain,
     put,
     show,
-    shows_length,
 )  # fmt: skip
 from pages._parts import Block
 from pages._words import t
@@ -66,14 +66,14 @@ def table_a(block: Block, words: str) -> None:
 
 
 def table_b(block: Block, words: str) -> None:
-    if shows_length():
+    if opened("guess1"):
         _table(block, "b", words)
     else:
         note(block, t(f"{TOPIC}.locked_length"), "locked_length", "locked")
 
 
 def rate_plot(block: Block, words: str) -> None:
-    shown = CURVES if shows_length() else CURVES[:1]
+    shown = CURVES if opened("guess1") else CURVES[:1]
     series = [
         {
             "table": f"{TOPIC}.cost_{c}", "y": "token_rate", "mark": "is_best", "label": t(f"{TOPIC}.line_{c}"),

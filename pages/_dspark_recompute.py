@@ -12,7 +12,7 @@ from mechanisms.dspark_presets import GRID_CHAINS
 from mechanisms.dspark_recompute import POINTS, checked_table, count_rounds, count_table, counted_caps, mean_table
 from mechanisms.verify import REFERENCE, compare
 from mechanisms.verify_dspark import TABLES
-from pages._dspark_state import TOPIC, choose, get, note, put, show
+from pages._dspark_state import TOPIC, choose, get, note, show
 from pages._parts import Block
 from pages._words import t
 
@@ -28,7 +28,7 @@ class Done:
 
 
 def grid_choice(block: Block, words: str) -> None:
-    choose(block, "grid", tuple(GRID_CHAINS), words, lambda v: put(grid=v))
+    choose(block, "grid", tuple(GRID_CHAINS), words, notes=True)
 
 
 def _compute(name: str, place: Any) -> Done:

@@ -24,10 +24,10 @@ from pages._dspark_state import (
     form,
     get,
     note,
+    opened,
     plain,
     put,
     show,
-    shows_look,
 )  # fmt: skip
 from pages._parts import Block
 from pages._plots import bar, plot
@@ -55,7 +55,7 @@ def example_choice(block: Block, words: str) -> None:
         own = example_now() if value == OWN and get("case") is None else get("case")
         put(example=value, case=own)
 
-    choose(block, "example", (*EXAMPLES, OWN), words, pick)
+    choose(block, "example", (*EXAMPLES, OWN), words, notes=True, pick=pick)
 
 
 def editor(block: Block, words: str) -> None:
@@ -67,15 +67,15 @@ def editor(block: Block, words: str) -> None:
 
 def rate_rows(block: Block, words: str) -> None:
     table = rates(example_now())
-    if not shows_look():  # which lengths are chosen belongs to the answer
+    if not opened("guess2"):  # which lengths are chosen belongs to the answer
         kept = [i for i, q in enumerate(table.columns) if q.name not in HIDDEN]
         table = replace(table, columns=tuple(table.columns[i] for i in kept), cells=tuple(table.cells[i] for i in kept))
-    order = [n for n in RATE_ORDER if shows_look() or n not in HIDDEN]
+    order = [n for n in RATE_ORDER if opened("guess2") or n not in HIDDEN]
     show(block, table, "rates", words, head="row_draft", order=order)
 
 
 def _locked(block: Block, key: str) -> bool:
-    if shows_look():
+    if opened("guess2"):
         return False
     note(block, t(f"{TOPIC}.locked_look"), f"locked_{key}", "locked")
     return True
@@ -83,7 +83,7 @@ def _locked(block: Block, key: str) -> bool:
 
 def policy_choice(block: Block, words: str) -> None:
     if not _locked(block, "policy"):
-        choose(block, "policy", POLICIES, words)
+        choose(block, "policy", POLICIES, words, notes=True)
 
 
 @lru_cache(maxsize=32)
@@ -92,14 +92,14 @@ def _laws(example: Example) -> _payload.Printed:
 
 
 def law(block: Block, words: str) -> None:
-    if shows_look():
+    if opened("guess2"):
         first = first_output(example_now(), POLICIES[0])
         show(block, first, "first_output", words, head="row_token", topic=f"{TOPIC}.policy", order=LAW_ORDER,
              frames=_laws(example_now()), roles=ROLES)  # fmt: skip
 
 
 def law_plot(block: Block, words: str) -> None:
-    if not shows_look():
+    if not opened("guess2"):
         return
     traces = [
         bar("target_probability", "p", "target", t(f"{TOPIC}.bar_target")),
@@ -112,7 +112,7 @@ def law_plot(block: Block, words: str) -> None:
 
 
 def comparison(block: Block, words: str) -> None:
-    if shows_look():
+    if opened("guess2"):
         table = policy_table(example_now())
         rows = tuple(t(f"{TOPIC}.policy_{p}") for p in table.rows)
         show(block, replace(table, rows=rows), "policies", words, head="row_policy", roles={
@@ -121,7 +121,7 @@ def comparison(block: Block, words: str) -> None:
 
 def happened(block: Block, words: str) -> None:
     """What the instrument showed, in words with its numbers."""
-    if shows_look():
+    if opened("guess2"):
         names = ("small_biased", "small_target", "appendix_biased", "appendix_target", "appendix_early", "appendix_a",
                  "appendix_b")  # fmt: skip
         numbers = {n: _html.value(f"{TOPIC}.{n}", language()) for n in names}
@@ -133,13 +133,11 @@ def happened(block: Block, words: str) -> None:
 def draws_choice(block: Block, words: str) -> None:
     if _locked(block, "draws"):
         return
-    options = [{"id": n, "label": f"{int(n):,}"} for n in DRAWS]
-    data = {"label": words, "options": options, "value": get("draws"), "topic": f"{TOPIC}.draws"}
-    block.part("choice", data, key=f"{TOPIC}.draws", value=lambda v: put(draws=v) if v in DRAWS else None)
+    choose(block, "draws", DRAWS, words, labels=[f"{int(n):,}" for n in DRAWS])
 
 
 def again(block: Block, words: str) -> None:
-    if shows_look():
+    if opened("guess2"):
         data = {"label": t(f"{TOPIC}.draw_again", seed=get("seed"))}
         block.part("action", data, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 2**31))
         note(block, words, "again_help")
@@ -151,7 +149,7 @@ def _drawn(example: Example, policy: Any, draws: int, seed: int) -> Check:
 
 
 def counts(block: Block, words: str) -> None:
-    if not shows_look():
+    if not opened("guess2"):
         return
     note(block, words, "counts_help")
     for policy in DRAWN:

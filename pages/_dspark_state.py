@@ -25,9 +25,10 @@ from mechanisms.dspark_presets import (
 )  # fmt: skip
 from mechanisms.dspark_selection import POLICIES
 from mechanisms.quantity import short_text
-from pages import _payload, _state
+from pages import _state
+from pages._controls import Chapter
 from pages._parts import Block
-from pages._words import language, t
+from pages._words import t
 
 TOPIC = "dspark"
 OWN = "own"
@@ -88,32 +89,9 @@ CONTROLS = (
     _state.guess("guess1", LONGEST),
     _state.choice("guess2", ("", *LOOKS), ""),
 )
-
-
-def get(name: str) -> Any:
-    return _state.get(TOPIC, name)
-
-
-def put(**values: Any) -> None:
-    _state.put(TOPIC, CONTROLS, **values)
-
-
-def position(value: Any, most: int) -> int:
-    """A slider position sent by a browser, held within its range."""
-    return min(most, max(0, int(value))) if isinstance(value, int | float) and value == value else 0
-
-
-def unlocked() -> bool:
-    """A teacher's link (`&unlock=1`) opens every answer."""
-    return st.query_params.get("unlock") == "1"
-
-
-def shows_length() -> bool:
-    return get("guess1") >= 0 or unlocked()
-
-
-def shows_look() -> bool:
-    return bool(get("guess2")) or unlocked()
+CHAPTER = Chapter(TOPIC, CONTROLS, head="row_position")
+get, put, opened = CHAPTER.get, CHAPTER.put, CHAPTER.opened
+choose, show, note = CHAPTER.choose, CHAPTER.show, CHAPTER.note
 
 
 def base_chain() -> Chain:
@@ -172,28 +150,6 @@ def batch_now() -> Batch:
 def example_now() -> Example:
     own: Example | None = get("case")
     return own if get("example") == OWN and own is not None else EXAMPLES.get(get("example"), EXAMPLES["small"])
-
-
-def choose(block: Block, name: str, options: Sequence[str], words: str, pick: Callable[[str], None] | None = None,
-           *, notes: bool = True) -> None:  # fmt: skip
-    """A row of pills whose labels and notes are `<topic>.<name>_<option>(_note)` in the interface texts."""
-    made = [
-        {"id": o, "label": t(f"{TOPIC}.{name}_{o}"), **({"note": t(f"{TOPIC}.{name}_{o}_note")} if notes else {})}
-        for o in options
-    ]
-    act = pick or (lambda v: put(**{name: v}))
-    data = {"label": words, "options": made, "value": get(name), "topic": f"{TOPIC}.{name}"}
-    block.part("choice", data, key=f"{TOPIC}.{name}", value=lambda v: act(v) if v in options else None)
-
-
-def show(block: Block, table: Any, name: str, words: str = "", *, head: str = "row_position", **more: Any) -> None:
-    """A table or strip under the topic's id, its first column headed in the reader's words."""
-    data = _payload.table(table, id=f"{TOPIC}.{name}", lang=language(), caption=words, **more)
-    block.part("table", {**data, "head": t(f"{TOPIC}.{head}")}, key=f"{TOPIC}.{name}")
-
-
-def note(block: Block, text: str, key: str, kind: str = "help") -> None:
-    block.prose(f'<p class="wiki-{kind}">{text}</p>', key=f"{TOPIC}.{key}")
 
 
 def plain(values: Sequence[Fraction | None]) -> str:

@@ -17,9 +17,9 @@ from pages._economics_state import (
     VERIFY_TIMES,
     choose,
     get,
-    heading,
+    note,
     show,
-    slider,
+    slide,
     together,
 )
 from pages._parts import Block
@@ -48,7 +48,7 @@ def example_choice(block: Block, words: str) -> None:
 
 def split_strip(block: Block, words: str) -> None:
     e = _example()
-    heading(block, words, "split_head")
+    note(block, words, "split_head")
     show(block, bonus_split(e.rate, e.gamma, e.cost), "bonus_split", words, layout="strip", order=SPLIT_ORDER)
 
 
@@ -60,11 +60,11 @@ def convention_table(block: Block, words: str) -> None:
 
 
 def draft_range(block: Block, words: str) -> None:
-    slider(block, "draft_ms", [f"{x} ms" for x in DRAFT_TIMES], words)
+    slide(block, "draft_ms", [f"{x} ms" for x in DRAFT_TIMES], words)
 
 
 def verify_range(block: Block, words: str) -> None:
-    slider(block, "verify_ms", [f"{x} ms" for x in VERIFY_TIMES], words)
+    slide(block, "verify_ms", [f"{x} ms" for x in VERIFY_TIMES], words)
     together(block, "draft_ms", "verify_ms", (len(DRAFT_TIMES), len(VERIFY_TIMES)), PRICED)
 
 
@@ -79,7 +79,7 @@ def prices() -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
 
 def even_strip(block: Block, words: str) -> None:
     *_, first, frames = prices()
-    heading(block, words, "even_head")
+    note(block, words, "even_head")
     show(block, first, "break_even", words, layout="strip", topic=PRICED, frames=frames, order=EVEN_ORDER)
 
 

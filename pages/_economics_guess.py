@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
-
-import streamlit as st
 
 from mechanisms.quantity import as_fraction
 from mechanisms.values.speculation_economics import GUESS_LONG, guessed
-from pages import _html
-from pages._economics_state import GUESSES, SPEEDS, TOPIC, get, position, put
+from pages import _predict
+from pages._economics_state import CHAPTER, GUESSES, SPEEDS
 from pages._parts import Block
-from pages._words import language, t
 
-RIGHT = "other"
-WORDS = ("commit", "again", "guess")
-
-
-def _draw(block: Block, name: str, data: dict[str, Any], commit: Any, nothing: Any) -> None:
-    data["words"] = {w: t(f"predict.{w}") for w in WORDS}
-    block.part("predict", data, key=f"{TOPIC}.{name}", commit=commit, again=lambda _: put(**{name: nothing}))
-
-
-def _unlocked() -> bool:
-    return st.query_params.get("unlock") == "1"
-
-
-def _numbers(*names: str) -> dict[str, str]:
-    return {n: _html.value(f"{TOPIC}.{n}", language()) for n in names}
+NUMBERS = ("guess_one", "guess_eight", "guess_tokens", "guess_time", "guess_best", "guess_best_speedup")
 
 
 def mistake(guess: Fraction) -> str:
@@ -48,29 +30,13 @@ def mistake(guess: Fraction) -> str:
 
 def longer(block: Block, words: str) -> None:
     """What do eight drafts bring where one brings a third?"""
-    guess = get("guess1") if get("guess1") >= 0 else None
-    feedback = None
-    if guess is not None or _unlocked():
-        numbers = _numbers("guess_one", "guess_eight", "guess_tokens", "guess_time", "guess_best", "guess_best_speedup")
-        said = "" if guess is None else f"{float(SPEEDS[guess]):.1f}"
-        yours = "" if guess is None else f"<p><b>{t('predict.yours', guess=said)}</b></p>"
-        key = "right" if guess is None else mistake(SPEEDS[guess])
-        feedback = yours + t(f"{TOPIC}.guess1_{key}", **numbers) + t(f"{TOPIC}.guess1_why", **numbers)
-    texts = [f"{float(x):.1f}" for x in SPEEDS]
-    data = {"question": words, "texts": texts, "guess": guess, "feedback": feedback}
-    _draw(block, "guess1", data, lambda v: put(guess1=position(v, len(SPEEDS) - 1)), -1)
+    _predict.estimate(
+        CHAPTER, block, "guess1", words, texts=[f"{float(x):.1f}" for x in SPEEDS],
+        mistake=lambda i: mistake(SPEEDS[i]), numbers=NUMBERS,
+    )  # fmt: skip
 
 
 def rivals(block: Block, words: str) -> None:
     """Which of two drafts is accepted more often?"""
-    guess = get("guess2") or None
-    opened = guess is not None or _unlocked()
-    options: list[dict[str, Any]] = [{"id": g, "label": t(f"{TOPIC}.guess2_{g}")} for g in GUESSES]
-    feedback = None
-    if opened:
-        for option in options:
-            option["verdict"] = "right" if option["id"] == RIGHT else "wrong" if option["id"] == guess else None
-        numbers = _numbers("rival_same", "rival_other", "rival_floor")
-        feedback = t(f"{TOPIC}.guess2_{guess or RIGHT}_feedback", **numbers) + t(f"{TOPIC}.guess2_why", **numbers)
-    data = {"question": words, "options": options, "guess": guess, "feedback": feedback}
-    _draw(block, "guess2", data, lambda v: put(guess2=v) if v in GUESSES else None, "")
+    numbers = ("rival_same", "rival_other", "rival_floor")
+    _predict.option(CHAPTER, block, "guess2", words, options=GUESSES, right="other", numbers=numbers)

@@ -18,7 +18,7 @@ from mechanisms.economics_overlap import (
 )
 from mechanisms.table import Table
 from pages import _payload
-from pages._economics_state import TOPIC, choose, get, heading, show, slider
+from pages._economics_state import TOPIC, choose, get, note, show, slide
 from pages._parts import Block
 from pages._plots import bar, plot
 from pages._words import t
@@ -65,12 +65,12 @@ def tail_choice(block: Block, words: str) -> None:
 
 
 def shape_range(block: Block, words: str) -> None:
-    slider(block, "shape", [f"{float(x):.2f}" for x in SHAPES], words)
+    slide(block, "shape", [f"{float(x):.2f}" for x in SHAPES], words)
 
 
 def overlap_strip(block: Block, words: str) -> None:
     *_, first, frames = overlaps(get("tail"))
-    heading(block, words, "overlap_head")
+    note(block, words, "overlap_head")
     show(
         block, first, "overlap_summary", words, layout="strip", topic=f"{TOPIC}.shape", frames=frames,
         over=f"{TOPIC}.overlap",
@@ -98,12 +98,12 @@ def pair_choice(block: Block, words: str) -> None:
 
 
 def heat_range(block: Block, words: str) -> None:
-    slider(block, "heat", [f"{float(x):.1f}" for x in TEMPERATURES], words)
+    slide(block, "heat", [f"{float(x):.1f}" for x in TEMPERATURES], words)
 
 
 def heat_strip(block: Block, words: str) -> None:
     *_, first, frames = heats(get("pair"))
-    heading(block, words, "heat_head")
+    note(block, words, "heat_head")
     show(
         block, first, "heated_rate", words, layout="strip", topic=f"{TOPIC}.heat", frames=frames, order=HOT_RATE,
         over=f"{TOPIC}.heated",
@@ -119,12 +119,12 @@ def heat_table(block: Block, words: str) -> None:
 
 
 def coupling_range(block: Block, words: str) -> None:
-    slider(block, "coupling", [f"{float(x):.2f}" for x in COUPLINGS], words)
+    slide(block, "coupling", [f"{float(x):.2f}" for x in COUPLINGS], words)
 
 
 def coupling_strip(block: Block, words: str) -> None:
     *_, first, frames = couplings()
-    heading(block, words, "coupling_head")
+    note(block, words, "coupling_head")
     show(
         block, first, "two_step_totals", words, layout="strip", topic=f"{TOPIC}.coupling", frames=frames,
         order=STEP_TOTALS, over=f"{TOPIC}.two_steps",

@@ -9,7 +9,7 @@ from mechanisms.economics_decay import CHAINS, PLUGS, chain, chain_totals
 from mechanisms.economics_metrics import DRAFTS, TRACES, metrics, positions
 from mechanisms.table import Table
 from pages._economics_speed import lines
-from pages._economics_state import OWN, TOPIC, choose, choose_list, get, heading, own_list, show
+from pages._economics_state import OWN, TOPIC, choose, choose_list, get, note, own_list, show
 from pages._parts import Block
 
 Values = tuple[Fraction, ...]
@@ -52,7 +52,7 @@ def own_chain(block: Block, words: str) -> None:
 
 
 def chain_strip(block: Block, words: str) -> None:
-    heading(block, words, "chain_head")
+    note(block, words, "chain_head")
     found = chain_totals(_chain(rates(), get("plug")))
     show(
         block,
@@ -95,7 +95,7 @@ def own_trace(block: Block, words: str) -> None:
 
 
 def metrics_strip(block: Block, words: str) -> None:
-    heading(block, words, "metrics_head")
+    note(block, words, "metrics_head")
     over = f"{TOPIC}.positions"
     show(block, metrics(*_trace()), "metrics", words, layout="strip", order=METRICS_ORDER, over=over)
 

@@ -10,7 +10,7 @@ from mechanisms.speculation_economics import MOST_DRAFTS
 from mechanisms.table import Table
 from pages import _payload
 from pages._economics_speed import lines
-from pages._economics_state import TOPIC, choose, get, show, slider
+from pages._economics_state import TOPIC, choose, get, show, slide
 from pages._parts import Block
 from pages._words import t
 
@@ -30,7 +30,7 @@ def _batches(id: str) -> tuple[Table, _payload.Printed]:
 
 
 def device_choice(block: Block, words: str) -> None:
-    choose(block, "device", [d.id for d in DEVICES], words, labels={d.id: d.name for d in DEVICES})
+    choose(block, "device", [d.id for d in DEVICES], words, labels=[d.name for d in DEVICES])
     of = device(get("device"))
     checked = {f.checked_on for f in (of.flops, of.bandwidth)}
     block.prose(
@@ -43,7 +43,7 @@ def limit_table(block: Block, words: str) -> None:
 
 
 def drafts_range(block: Block, words: str) -> None:
-    slider(block, "drafts", [str(g) for g in range(MOST_DRAFTS + 1)], words)
+    slide(block, "drafts", [str(g) for g in range(MOST_DRAFTS + 1)], words)
 
 
 def batch_plot(block: Block, words: str) -> None:

@@ -19,12 +19,12 @@ from pages._economics_state import (
     TOPIC,
     draft_key,
     get,
-    heading,
+    note,
     own_list,
     pills,
     put,
     show,
-    slider,
+    slide,
     together,
 )
 from pages._parts import Block
@@ -59,12 +59,12 @@ def _now() -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
 
 
 def rate_range(block: Block, words: str) -> None:
-    slider(block, "rate", [f"{float(r):.2f}" for r in RATES], words)
+    slide(block, "rate", [f"{float(r):.2f}" for r in RATES], words)
 
 
 def gamma_range(block: Block, words: str) -> None:
     rows = len(verification())
-    slider(block, "gamma", [str(g) for g in range(min(rows, MOST_DRAFTS + 1))], words)
+    slide(block, "gamma", [str(g) for g in range(min(rows, MOST_DRAFTS + 1))], words)
     together(block, "rate", "gamma", (len(RATES), rows), POSITION)
 
 
@@ -80,7 +80,7 @@ def settings(block: Block, words: str) -> None:
             put(curve=value, **({"own_curve": verification()} if value == OWN else {}))
 
     choices = [
-        {**pills("cost", COST_IDS, t(f"{TOPIC}.cost"), labels={c: c for c in COST_IDS}), "name": "cost"},
+        {**pills("cost", COST_IDS, t(f"{TOPIC}.cost"), labels=COST_IDS), "name": "cost"},
         {**pills("curve", CURVES, t(f"{TOPIC}.curve"), notes=True), "name": "curve"},
     ]
     data = {"title": words, "choices": choices, "open": True}
@@ -96,13 +96,13 @@ def now_strip(block: Block, words: str) -> None:
     first, frames, *_ = _now()
     single = [[row] for frame in frames for row in frame]
     one = replace(first, rows=("",), cells=tuple(c[:1] for c in first.cells))
-    heading(block, words, "now_head")
+    note(block, words, "now_head")
     show(block, one, "now", words, layout="strip", topic=POSITION, frames=single, order=ORDER)
 
 
 def best_strip(block: Block, words: str) -> None:
     *_, first, frames = _now()
-    heading(block, words, "best_head")
+    note(block, words, "best_head")
     show(block, first, "best", words, layout="strip", topic=f"{TOPIC}.rate", frames=frames, over=f"{TOPIC}.speed_curve")
 
 

@@ -19,11 +19,12 @@ from mechanisms.economics_overlap import PAIRS, SHAPES, TAILS, TEMPERATURES
 from mechanisms.hardware import DEVICES
 from mechanisms.rejection_presets import PRESETS
 from mechanisms.speculation_economics import COSTS, MOST_DRAFTS, RATES, VERIFICATIONS
-from pages import _payload, _state
+from pages import _state
+from pages._controls import Chapter
 from pages._parts import Block
 from pages._rejection_pair import read_own as read_pair
 from pages._rejection_pair import write_own as write_pair
-from pages._words import language, t
+from pages._words import t
 
 TOPIC = "speculation_economics"
 OWN = "own"
@@ -77,51 +78,9 @@ CONTROLS = (
     _state.guess("guess1", len(SPEEDS) - 1),
     _state.choice("guess2", ("", *GUESSES), ""),
 )
-
-
-def get(name: str) -> Any:
-    return _state.get(TOPIC, name)
-
-
-def put(**values: Any) -> None:
-    _state.put(TOPIC, CONTROLS, **values)
-
-
-def position(value: Any, most: int) -> int:
-    """A slider position sent by a browser, held within its range."""
-    return min(most, max(0, int(value))) if isinstance(value, int | float) and value == value else 0
-
-
-def slider(block: Block, name: str, texts: Sequence[str], words: str) -> None:
-    """A slider whose label is `<topic>.<name>` in the interface texts."""
-    last = len(texts) - 1
-    data = {
-        "label": t(f"{TOPIC}.{name}"), "help": words, "texts": list(texts), "value": min(last, get(name)),
-        "topic": f"{TOPIC}.{name}",
-    }  # fmt: skip
-    block.part("range", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: position(v, last)}))
-
-
-def together(block: Block, first: str, second: str, sizes: tuple[int, int], topic: str) -> None:
-    """One position for two sliders, which tables with a frame for every pair follow."""
-    data = {"topics": [f"{TOPIC}.{first}", f"{TOPIC}.{second}"], "sizes": list(sizes), "topic": topic}
-    block.part("pair", data, key=topic)
-
-
-def pills(
-    name: str, options: Sequence[str], words: str, *, labels: Mapping[str, str] | None = None, notes: bool = False
-) -> dict[str, Any]:
-    """Data of a row of pills whose labels are `<topic>.<name>_<option>`, unless `labels` says otherwise."""
-    made: list[dict[str, Any]] = []
-    for o in options:
-        note = {"note": t(f"{TOPIC}.{name}_{o}_note")} if notes else {}
-        made.append({"id": o, "label": labels[o] if labels else t(f"{TOPIC}.{name}_{o}"), **note})
-    return {"label": words, "options": made, "value": get(name), "topic": f"{TOPIC}.{name}"}
-
-
-def choose(block: Block, name: str, options: Sequence[str], words: str, **more: Any) -> None:
-    data = pills(name, options, words, **more)
-    block.part("choice", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: v}) if v in options else None)
+CHAPTER = Chapter(TOPIC, CONTROLS, head="row_case")
+get, put, pills, together = CHAPTER.get, CHAPTER.put, CHAPTER.pills, CHAPTER.together
+choose, slide, show, note = CHAPTER.choose, CHAPTER.slide, CHAPTER.show, CHAPTER.note
 
 
 def choose_list(
@@ -129,13 +88,11 @@ def choose_list(
 ) -> None:
     """A row of presets, the last of which is the reader's own list: it starts from what is shown."""
 
-    def pick(value: Any) -> None:
-        if value in options:
-            st.session_state.pop(draft_key(name), None)
-            put(**{name: value, f"own_{name}": tuple(now())} if value == OWN else {name: value})
+    def pick(value: str) -> None:
+        st.session_state.pop(draft_key(name), None)
+        put(**{name: value, f"own_{name}": tuple(now())} if value == OWN else {name: value})
 
-    data = pills(name, options, words, notes=True)
-    block.part("choice", data, key=f"{TOPIC}.{name}", value=pick)
+    choose(block, name, options, words, notes=True, pick=pick)
 
 
 def draft_key(name: str) -> str:
@@ -176,13 +133,3 @@ def own_list(block: Block, name: str, kind: Kind, words: str, now: Callable[[], 
 def fault_text(fault: Fault, kind: Kind) -> str:
     place = "" if fault.place is None else t("problems.at", place=fault.place + 1)
     return place + t(f"{TOPIC}.fault_{fault.code}", detail=fault.detail, limit=MOST[kind])
-
-
-def show(block: Block, table: Any, name: str, words: str = "", *, head: str = "row_case", **more: Any) -> None:
-    """A table or strip under the topic's id, its first column headed in the reader's words."""
-    data = _payload.table(table, id=f"{TOPIC}.{name}", lang=language(), caption=words, **more)
-    block.part("table", {**data, "head": t(f"{TOPIC}.{head}")}, key=f"{TOPIC}.{name}")
-
-
-def heading(block: Block, text: str, key: str) -> None:
-    block.prose(f'<p class="wiki-help">{text}</p>', key=f"{TOPIC}.{key}")

@@ -27,7 +27,7 @@ from mechanisms.quantity import short_text
 from mechanisms.rejection_presets import PRESETS
 from mechanisms.table import Table
 from pages import _frame
-from pages._economics_state import OWN, TOPIC, TREE_PAIRS, choose, get, heading, pills, put, show
+from pages._economics_state import OWN, TOPIC, TREE_PAIRS, choose, get, note, put, show
 from pages._parts import Block
 from pages._rejection_pair import problem_data
 from pages._words import t
@@ -59,13 +59,12 @@ def _now() -> tuple[Table, Table, Table]:
 def pair_choice(block: Block, words: str) -> None:
     options = (*TREE_PAIRS, OWN)
 
-    def pick(value: Any) -> None:
-        if value in options:
-            st.session_state.pop(_DRAFT, None)
-            put(tree_pair=value, **({"own_pair": pair_now()} if value == OWN else {}))
+    def pick(value: str) -> None:
+        st.session_state.pop(_DRAFT, None)
+        put(tree_pair=value, **({"own_pair": pair_now()} if value == OWN else {}))
 
-    labels = {o: t(f"rejection_ledger.preset_{o}") for o in options}
-    block.part("choice", pills("tree_pair", options, words, labels=labels), key=f"{TOPIC}.tree_pair", value=pick)
+    labels = [t(f"rejection_ledger.preset_{o}") for o in options]
+    choose(block, "tree_pair", options, words, labels=labels, pick=pick)
 
 
 def _edit(event: Any) -> None:
@@ -123,7 +122,7 @@ def rule_choice(block: Block, words: str) -> None:
 
 
 def summary_strip(block: Block, words: str) -> None:
-    heading(block, words, "tree_head")
+    note(block, words, "tree_head")
     over = f"{TOPIC}.tree_levels"
     show(block, _now()[0], "tree_summary", words, layout="strip", order=SUMMARY_ORDER, over=over)
 
@@ -139,7 +138,7 @@ def levels_table(block: Block, words: str) -> None:
 def again(block: Block, words: str) -> None:
     label = {"label": t(f"{TOPIC}.again", seed=get("seed"))}
     block.part("action", label, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 10000))
-    heading(block, words, "again_help")
+    note(block, words, "again_help")
 
 
 @lru_cache(maxsize=32)

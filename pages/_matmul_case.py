@@ -13,9 +13,9 @@ from mechanisms.integer_matmul import CODE_LIMIT, MAX_TERMS, SUMS, Case, ledger,
 from mechanisms.integer_matmul_read import CASES, BadCase, Problem, read_case
 from mechanisms.table import Table
 from pages import _payload
-from pages._matmul_state import TOPIC, ZERO_POSITIONS, ZERO_STEP, base_case, get, position, put
+from pages._matmul_state import TOPIC, ZERO_POSITIONS, ZERO_STEP, base_case, choose, get, put, show, slide
 from pages._parts import Block
-from pages._words import language, t
+from pages._words import t
 
 OWN = "own"
 ROLES = {
@@ -49,7 +49,7 @@ def _numbers() -> tuple[Table, _payload.Printed, Table, _payload.Printed]:
 
 
 def preset_choice(block: Block, words: str) -> None:
-    def pick(value: Any) -> None:
+    def pick(value: str) -> None:
         if value in CASES:
             st.session_state.pop(_DRAFT, None)
             put(case=value, own=None, zero=CASES[value].z_x // ZERO_STEP)
@@ -57,13 +57,8 @@ def preset_choice(block: Block, words: str) -> None:
             st.session_state.pop(_DRAFT, None)
             put(own=replace(base_case(), z_x=0))
 
-    options = [
-        {"id": name, "label": t(f"{TOPIC}.case_{name}"), "note": t(f"{TOPIC}.case_{name}_note")}
-        for name in (*CASES, OWN)
-    ]
     chosen = get("case") if get("own") is None else OWN
-    data = {"label": words, "options": options, "value": chosen, "topic": f"{TOPIC}.case"}
-    block.part("choice", data, key=f"{TOPIC}.case", value=pick)
+    choose(block, "case", (*CASES, OWN), words, notes=True, value=chosen, pick=pick)
 
 
 def _texts(event: Mapping[str, Any], name: str) -> list[str]:
@@ -103,26 +98,17 @@ def case_editor(block: Block, words: str) -> None:
 
 
 def zero_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.zero"), "help": words, "value": get("zero"), "topic": f"{TOPIC}.zero",
-        "texts": [str(ZERO_STEP * i) for i in range(ZERO_POSITIONS)],
-    }  # fmt: skip
-    block.part("range", data, key=f"{TOPIC}.zero", value=lambda v: put(zero=position(v, ZERO_POSITIONS - 1)))
+    slide(block, "zero", [str(ZERO_STEP * i) for i in range(ZERO_POSITIONS)], words)
 
 
 def ledger_table(block: Block, words: str) -> None:
     first, cells, *_ = _numbers()
-    data = _payload.table(
-        first, id=f"{TOPIC}.ledger", lang=language(), caption=words, roles=ROLES, topic=f"{TOPIC}.zero", order=ORDER,
-        frames=cells,
-    )  # fmt: skip
-    block.part("table", {**data, "head": t(f"{TOPIC}.head_term")}, key=f"{TOPIC}.ledger")
+    show(block, first, "ledger", words, head="head_term", roles=ROLES, topic=f"{TOPIC}.zero", order=ORDER, frames=cells)
 
 
 def sums_strip(block: Block, words: str) -> None:
     *_, first, cells = _numbers()
-    data = _payload.table(
-        first, id=f"{TOPIC}.sums", lang=language(), caption=words, topic=f"{TOPIC}.zero", over=f"{TOPIC}.ledger",
-        layout="strip", order=SHOWN, frames=cells,
+    show(
+        block, first, "sums", words, topic=f"{TOPIC}.zero", over=f"{TOPIC}.ledger", layout="strip", order=SHOWN,
+        frames=cells,
     )  # fmt: skip
-    block.part("table", data, key=f"{TOPIC}.sums")

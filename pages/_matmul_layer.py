@@ -8,7 +8,7 @@ from typing import Any
 from mechanisms.integer_matmul_layer import run_layer
 from mechanisms.integer_matmul_report import SIZES, demo_layer, error_table, layer_table, work_table
 from pages import _assets, _payload
-from pages._matmul_state import TOPIC, get, position, put
+from pages._matmul_state import TOPIC, note, slide
 from pages._parts import Block
 from pages._plots import bar
 from pages._words import language, t
@@ -23,11 +23,7 @@ ERRORS = (
 
 
 def size_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.size"), "help": words, "value": get("size"), "topic": f"{TOPIC}.size",
-        "texts": [f"× {n}" for n in SIZES],
-    }  # fmt: skip
-    block.part("range", data, key=f"{TOPIC}.size", value=lambda v: put(size=position(v, len(SIZES) - 1)))
+    slide(block, "size", [f"× {n}" for n in SIZES], words)
 
 
 @lru_cache(maxsize=1)
@@ -66,7 +62,7 @@ def error_strip(block: Block, words: str) -> None:
 
 
 def work_strip(block: Block, words: str) -> None:
-    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.work_help")
+    note(block, words, "work_help")
     block.part("table", _captioned(_tables(language())[2], words), key=f"{TOPIC}.work")
 
 

@@ -10,9 +10,9 @@ from mechanisms.integer_matmul_requantize import requantize_table
 from mechanisms.integer_matmul_running import pair_table
 from mechanisms.values.integer_matmul import W_SCALE, X_SCALE, Y_SCALE
 from pages import _payload
-from pages._matmul_state import FIRST_SUM, LAST_SUM, MULTIPLIERS, TOPIC, WEIGHT_TOP, get, position, put
+from pages._matmul_state import FIRST_SUM, LAST_SUM, MULTIPLIERS, TOPIC, WEIGHT_TOP, choose, get, slide
 from pages._parts import Block
-from pages._words import language, t
+from pages._words import language
 
 Json = dict[str, Any]
 LARGEST_ACTIVATION = 255
@@ -26,22 +26,11 @@ SHOWN = (
 
 
 def multiplier_choice(block: Block, words: str) -> None:
-    options = [
-        {"id": n, "label": t(f"{TOPIC}.multiplier_{n}"), "note": t(f"{TOPIC}.multiplier_{n}_note")}
-        for n in MULTIPLIERS
-    ]  # fmt: skip
-    data = {"label": words, "options": options, "value": get("multiplier"), "topic": f"{TOPIC}.multiplier"}
-    block.part(
-        "choice", data, key=f"{TOPIC}.multiplier", value=lambda v: put(multiplier=v) if v in MULTIPLIERS else None
-    )
+    choose(block, "multiplier", MULTIPLIERS, words, notes=True)
 
 
 def sum_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.sum"), "help": words, "value": get("sum"), "topic": f"{TOPIC}.sum",
-        "texts": [str(a) for a in range(FIRST_SUM, LAST_SUM + 1)],
-    }  # fmt: skip
-    block.part("range", data, key=f"{TOPIC}.sum", value=lambda v: put(sum=position(v, LAST_SUM - FIRST_SUM)))
+    slide(block, "sum", [str(a) for a in range(FIRST_SUM, LAST_SUM + 1)], words)
 
 
 @lru_cache(maxsize=16)
@@ -61,11 +50,7 @@ def requantize_strip(block: Block, words: str) -> None:
 
 
 def pair_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.weight"), "help": words, "value": get("weight"), "topic": f"{TOPIC}.weight",
-        "texts": [str(w) for w in range(WEIGHT_TOP + 1)],
-    }  # fmt: skip
-    block.part("range", data, key=f"{TOPIC}.weight", value=lambda v: put(weight=position(v, WEIGHT_TOP)))
+    slide(block, "weight", [str(w) for w in range(WEIGHT_TOP + 1)], words)
 
 
 @lru_cache(maxsize=8)

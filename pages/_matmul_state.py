@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechanisms.integer_matmul import Case
 from mechanisms.integer_matmul_read import CASES, BadCase, read_case
 from mechanisms.integer_matmul_report import SIZES
 from pages import _state
+from pages._controls import Chapter
 
 TOPIC = "integer_matmul"
 ZERO_STEP, ZERO_POSITIONS = 5, 52  # the zero point of the activations: 0, 5, …, 255
@@ -53,19 +52,9 @@ CONTROLS = (
     _state.choice("guess1", ("", *COUNTS), ""),
     _state.integer("guess2", -1, WEIGHT_TOP, -1),
 )
-
-
-def get(name: str) -> Any:
-    return _state.get(TOPIC, name)
-
-
-def put(**values: Any) -> None:
-    _state.put(TOPIC, CONTROLS, **values)
-
-
-def position(value: Any, most: int) -> int:
-    """A slider position sent by a browser, held within its range."""
-    return min(most, max(0, int(value))) if isinstance(value, int | float) and abs(value) < 1e9 else 0
+CHAPTER = Chapter(TOPIC, CONTROLS)
+get, put = CHAPTER.get, CHAPTER.put
+choose, slide, show, note = CHAPTER.choose, CHAPTER.slide, CHAPTER.show, CHAPTER.note
 
 
 def base_case() -> Case:

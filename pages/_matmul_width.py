@@ -9,7 +9,8 @@ from mechanisms.integer_matmul_accumulator import Added, CodeType, accumulate, o
 from mechanisms.integer_matmul_running import running_table, worst_case_table
 from mechanisms.quantity import decimal_text
 from pages import _payload
-from pages._matmul_state import SEQUENCES, TERMS, TOPIC, TYPES, get, position, put
+from pages._controls import player_words, position
+from pages._matmul_state import SEQUENCES, TERMS, TOPIC, TYPES, choose, get, put, show, slide
 from pages._parts import Block
 from pages._words import language, t
 
@@ -29,29 +30,18 @@ def _types() -> tuple[CodeType, CodeType]:
 
 
 def types_choice(block: Block, words: str) -> None:
-    options = [{"id": n, "label": n.replace("_", " × ")} for n in TYPES]
-    data = {"label": words, "options": options, "value": get("types"), "topic": f"{TOPIC}.types"}
-    block.part("choice", data, key=f"{TOPIC}.types", value=lambda v: put(types=v) if v in TYPES else None)
-
-
-def _rows(table: Json) -> Json:
-    return {**table, "head": t(f"{TOPIC}.head_accumulator")}
+    choose(block, "types", TYPES, words, labels=[n.replace("_", " × ") for n in TYPES])
 
 
 def overflow_rows(block: Block, words: str) -> None:
     table = overflow_table(*_types())
     order = ["accumulator_bits", "first_overflow"]
     order += [q.name for q in table.columns if q.name not in order]
-    data = _payload.table(table, id=f"{TOPIC}.overflow", lang=language(), caption=words, order=order)
-    block.part("table", _rows(data), key=f"{TOPIC}.overflow")
+    show(block, table, "overflow", words, head="head_accumulator", order=order)
 
 
 def terms_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.terms"), "help": words, "value": get("terms"), "topic": f"{TOPIC}.terms",
-        "texts": [f"{k:,}" for k in TERMS],
-    }  # fmt: skip
-    block.part("range", data, key=f"{TOPIC}.terms", value=lambda v: put(terms=position(v, len(TERMS) - 1)))
+    slide(block, "terms", [f"{k:,}" for k in TERMS], words)
 
 
 @lru_cache(maxsize=32)
@@ -66,15 +56,12 @@ def _worst(x: CodeType, w: CodeType, lang: str, caption: str) -> Json:
 
 
 def worst_rows(block: Block, words: str) -> None:
-    block.part("table", _rows(_worst(*_types(), language(), words)), key=f"{TOPIC}.worst")
+    data = {**_worst(*_types(), language(), words), "head": t(f"{TOPIC}.head_accumulator")}
+    block.part("table", data, key=f"{TOPIC}.worst")
 
 
 def sequence_choice(block: Block, words: str) -> None:
-    options = [
-        {"id": n, "label": t(f"{TOPIC}.sequence_{n}"), "note": t(f"{TOPIC}.sequence_{n}_note")} for n in SEQUENCES
-    ]
-    data = {"label": words, "options": options, "value": get("sequence"), "topic": f"{TOPIC}.sequence"}
-    block.part("choice", data, key=f"{TOPIC}.sequence", value=lambda v: put(sequence=v) if v in SEQUENCES else None)
+    choose(block, "sequence", SEQUENCES, words, notes=True)
 
 
 def _cell(text: str, state: str) -> Json:
@@ -120,8 +107,7 @@ def player_data(lang: str) -> Json:
         q_x, q_w, bits = SEQUENCE_CODES[name]
         events = accumulate([a * b for a, b in zip(q_x, q_w, strict=True)], bits)
         variants.append([_frame(name, events, done) for done in range(len(events) + 1)])
-    names = ("first", "previous", "next", "last", "play", "pause", "scrub", "speed", "transport")
-    return {"variants": variants, "topic": f"{TOPIC}.sequence", "words": {n: t(f"player.{n}") for n in names}}
+    return {"variants": variants, "topic": f"{TOPIC}.sequence", "words": player_words()}
 
 
 def player(block: Block, words: str) -> None:

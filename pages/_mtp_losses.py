@@ -13,7 +13,7 @@ from mechanisms.mtp_race import UNDER, race
 from mechanisms.mtp_vanish import vanishing
 from mechanisms.table import Table
 from pages import _assets, _payload
-from pages._mtp_state import RATES, SUPPORTS, TOPIC, case_now, choose, get, heading, put, show, slide, texts_of
+from pages._mtp_state import RATES, SUPPORTS, TOPIC, case_now, choose, get, note, show, slide, texts_of
 from pages._parts import Block
 from pages._plots import bar
 from pages._words import t
@@ -78,7 +78,7 @@ def weight_range(block: Block, words: str) -> None:
 
 def loss_strip(block: Block, words: str) -> None:
     first, cells = compared(case_now())[1]
-    heading(block, words, "losses")
+    note(block, words, "losses_head")
     show(block, first, "losses", words, topic=f"{TOPIC}.weight", over=f"{TOPIC}.gradients", layout="strip",
          frames=cells)  # fmt: skip
 
@@ -102,9 +102,7 @@ def teacher_range(block: Block, words: str) -> None:
 
 
 def loss_choice(block: Block, words: str) -> None:
-    options = [{"id": n, "label": t(f"{TOPIC}.loss_{n}")} for n in LOSSES]
-    data = {"label": words, "options": options, "value": get("loss"), "topic": f"{TOPIC}.loss"}
-    block.part("choice", data, key=f"{TOPIC}.loss", value=lambda v: put(loss=v) if v in LOSSES else None)
+    choose(block, "loss", tuple(LOSSES), words)
 
 
 def field_arrows(block: Block, words: str) -> None:
@@ -118,13 +116,11 @@ def field_arrows(block: Block, words: str) -> None:
 
 def field_rows(block: Block, words: str) -> None:
     first, cells = fields()
-    show(block, first, "field", words, head="gap", topic=f"{TOPIC}.teacher", order=FIELD_COLUMNS, frames=cells)
+    show(block, first, "field", words, head="head_gap", topic=f"{TOPIC}.teacher", order=FIELD_COLUMNS, frames=cells)
 
 
 def start_choice(block: Block, words: str) -> None:
-    options = [{"id": n, "label": t(f"{TOPIC}.case_{n}")} for n in CASES]
-    data = {"label": words, "options": options, "value": get("start"), "topic": f"{TOPIC}.start"}
-    block.part("choice", data, key=f"{TOPIC}.start", value=lambda v: put(start=v) if v in CASES else None)
+    choose(block, "start", tuple(CASES), words, stem="case")
 
 
 def speed_range(block: Block, words: str) -> None:
@@ -142,7 +138,7 @@ def race_lines(block: Block, words: str) -> None:
 
 def race_rows(block: Block, words: str) -> None:
     first, cells = races(CASES[get("start")])
-    show(block, first, "race", words, head="step", topic=f"{TOPIC}.speed", frames=cells)
+    show(block, first, "race", words, head="head_step", topic=f"{TOPIC}.speed", frames=cells)
 
 
 def support_choice(block: Block, words: str) -> None:
@@ -165,7 +161,7 @@ def length_rows(block: Block, words: str) -> None:
         first,
         "vanishing",
         words,
-        head="vocabulary",
+        head="head_vocabulary",
         topic=f"{TOPIC}.support",
         order=LENGTH_COLUMNS,
         frames=cells,
@@ -178,12 +174,12 @@ def program_choice(block: Block, words: str) -> None:
 
 def program_strip(block: Block, words: str) -> None:
     first, cells = programs()[1]
-    heading(block, words, "means")
+    note(block, words, "means_head")
     show(block, first, "means", words, topic=f"{TOPIC}.program", over=f"{TOPIC}.positions", layout="strip",
          frames=cells)  # fmt: skip
 
 
 def program_rows(block: Block, words: str) -> None:
     first, cells = programs()[0]
-    show(block, first, "positions", words, head="position", topic=f"{TOPIC}.program", order=POSITION_COLUMNS,
+    show(block, first, "positions", words, head="head_position", topic=f"{TOPIC}.program", order=POSITION_COLUMNS,
          frames=cells)  # fmt: skip

@@ -11,7 +11,8 @@ from mechanisms.mtp_mixing import DEPTHS, MODES, Feed, feeds, mismatch, shares
 from mechanisms.mtp_published import DEEPSEEK, EAGLE, SPEED_BENCH, loss_table, speed_bench
 from mechanisms.table import Table
 from pages import _frame, _links, _payload
-from pages._mtp_state import TOPIC, choose, get, heading, put, show, slide
+from pages._controls import player_words
+from pages._mtp_state import TOPIC, choose, get, note, put, show, slide
 from pages._parts import Block
 from pages._words import language, t
 
@@ -69,9 +70,8 @@ def _variants(lang: str) -> list[list[Json]]:
 
 
 def player(block: Block, words: str) -> None:
-    names = ("first", "previous", "next", "last", "play", "pause", "scrub", "speed", "transport")
     data = {
-        "variants": _variants(language()), "topic": f"{TOPIC}.mode", "words": {n: t(f"player.{n}") for n in names},
+        "variants": _variants(language()), "topic": f"{TOPIC}.mode", "words": player_words(),
         "step": get("moment"), "alt": words,
     }  # fmt: skip
 
@@ -96,12 +96,22 @@ def _shares(lang: str) -> tuple[Table, _payload.Printed, Table, _payload.Printed
 
 def share_rows(block: Block, words: str) -> None:
     first, cells, *_ = _shares(language())
-    show(block, first, "shares", words, head="source", topic=f"{TOPIC}.depth", order=SHOWN, roles=ROLES, frames=cells)
+    show(
+        block,
+        first,
+        "shares",
+        words,
+        head="head_source",
+        topic=f"{TOPIC}.depth",
+        order=SHOWN,
+        roles=ROLES,
+        frames=cells,
+    )
 
 
 def mismatch_strip(block: Block, words: str) -> None:
     *_, first, cells = _shares(language())
-    heading(block, words, "mismatch")
+    note(block, words, "mismatch_head")
     show(block, first, "mismatch", words, topic=f"{TOPIC}.depth", over=f"{TOPIC}.shares", layout="strip", frames=cells)
 
 
@@ -120,14 +130,14 @@ def versions(block: Block, words: str) -> None:
 
 def boost_rows(block: Block, words: str) -> None:
     names = {n: t(f"{TOPIC}.task_{n}") for n in (*(line[0] for line in SPEED_BENCH), "printed", "mean")}
-    show(block, speed_bench(names), "speed_bench", words, head="category")
+    show(block, speed_bench(names), "speed_bench", words, head="head_category")
 
 
 def eagle_rows(block: Block, words: str) -> None:
     names = {line[0]: t(f"{TOPIC}.objective_{line[0]}") for line in EAGLE}
-    show(block, loss_table(EAGLE, "kl", names), "eagle", words, head="objective", order=LOSS_COLUMNS)
+    show(block, loss_table(EAGLE, "kl", names), "eagle", words, head="head_objective", order=LOSS_COLUMNS)
 
 
 def deepseek_rows(block: Block, words: str) -> None:
     names = {line[0]: t(f"{TOPIC}.objective_{line[0]}") for line in DEEPSEEK}
-    show(block, loss_table(DEEPSEEK, "kl", names), "deepseek", words, head="objective", order=LOSS_COLUMNS)
+    show(block, loss_table(DEEPSEEK, "kl", names), "deepseek", words, head="head_objective", order=LOSS_COLUMNS)

@@ -12,7 +12,6 @@ from mechanisms.mtp_pair import DECAYS, LOSS_ROWS, curve, draft_totals, flip, ma
 from mechanisms.mtp_search import MOST_DRAWS, Finding, count_table, report, search
 from mechanisms.table import Table
 from pages import _payload
-from pages._mtp_guess import opened
 from pages._mtp_state import (
     OWN,
     PAIRS,
@@ -21,7 +20,8 @@ from pages._mtp_state import (
     choose,
     drafts_now,
     get,
-    heading,
+    note,
+    opened,
     put,
     remember,
     show,
@@ -71,17 +71,15 @@ def _verdict(table: Table) -> str:
 
 
 def pair_choice(block: Block, words: str) -> None:
-    def pick(value: Any) -> None:
+    def pick(value: str) -> None:
         if value in PAIRS:
             remember("pair_editor", None)
             put(pair=value, drafts=None)
         elif value == OWN and get("drafts") is None:
             put(drafts=drafts_now())
 
-    options = [{"id": n, "label": t(f"{TOPIC}.pair_{n}"), "note": t(f"{TOPIC}.pair_{n}_note")} for n in (*PAIRS, OWN)]
     chosen = get("pair") if get("drafts") is None else OWN
-    data = {"label": words, "options": options, "value": chosen, "topic": f"{TOPIC}.pair"}
-    block.part("choice", data, key=f"{TOPIC}.pair", value=pick)
+    choose(block, "pair", (*PAIRS, OWN), words, notes=True, value=chosen, pick=pick)
 
 
 def decay_range(block: Block, words: str) -> None:
@@ -90,7 +88,7 @@ def decay_range(block: Block, words: str) -> None:
 
 def masses_rows(block: Block, words: str) -> None:
     found = compared(drafts_now(), language())
-    heading(block, words, "masses")
+    note(block, words, "masses_head")
     for w in "ab":
         show(block, found["over"][w], f"masses_{w}", t(f"{TOPIC}.draft_{w}"), roles=ROLES)
 
@@ -109,7 +107,7 @@ def draft_strips(block: Block, words: str) -> None:
     found = compared(drafts_now(), language())
     for w in "ab":
         first, cells = found[w]
-        heading(block, t(f"{TOPIC}.draft_{w}_totals"), f"strip_{w}")
+        note(block, t(f"{TOPIC}.draft_{w}_totals"), f"strip_{w}_head")
         show(block, first, f"draft_{w}", t(f"{TOPIC}.draft_{w}_totals"), topic=f"{TOPIC}.decay", order=SHOWN,
              over=f"{TOPIC}.masses_{w}", layout="strip", frames=cells)  # fmt: skip
 
@@ -117,7 +115,7 @@ def draft_strips(block: Block, words: str) -> None:
 def preference_rows(block: Block, words: str) -> None:
     found = compared(drafts_now(), language())
     first, cells = found["losses"]
-    show(block, first, "preferences", words, head="loss", topic=f"{TOPIC}.decay", frames=cells)
+    show(block, first, "preferences", words, head="head_loss", topic=f"{TOPIC}.decay", frames=cells)
     block.part("follow", {"texts": found["verdicts"], "topic": f"{TOPIC}.decay"}, key=f"{TOPIC}.verdict")
 
 
@@ -126,7 +124,7 @@ def flip_strip(block: Block, words: str) -> None:
     if found is None:
         block.prose(f'<p class="wiki-help">{t(f"{TOPIC}.no_flip")}</p>', key=f"{TOPIC}.flip_head")
         return
-    heading(block, words, "flip")
+    note(block, words, "flip_head")
     show(block, found, "flip", words, layout="strip", order=("decay", *CURVE[:-1]))
 
 
@@ -141,7 +139,7 @@ def curve_lines(block: Block, words: str) -> None:
 
 
 def curve_rows(block: Block, words: str) -> None:
-    show(block, compared(drafts_now(), language())["curve"], "curve", words, head="decay", order=CURVE)
+    show(block, compared(drafts_now(), language())["curve"], "curve", words, head="head_decay", order=CURVE)
 
 
 @lru_cache(maxsize=32)
@@ -170,7 +168,7 @@ def found_rows(block: Block, words: str) -> None:
         return
     found = finding(int(get("tokens")), _seed())
     show(block, count_table(found), "count", t(f"{TOPIC}.count"), layout="strip")
-    show(block, report(found.kept), "report", words, head="pair")
+    show(block, report(found.kept), "report", words, head="head_pair")
 
 
 @lru_cache(maxsize=32)
@@ -185,10 +183,7 @@ def found_pair(block: Block, words: str) -> None:
         return
     every = _shown(int(get("tokens")), _seed())
     names = [str(i + 1) for i in range(len(every["a"]))]
-    options = [{"id": n, "label": n} for n in names]
-    now = str(min(get("found"), len(names)))
-    data = {"label": words, "options": options, "value": now, "topic": f"{TOPIC}.found"}
-    block.part("choice", data, key=f"{TOPIC}.found", value=lambda v: put(found=int(v)) if v in names else None)
+    choose(block, "found", names, words, labels=names, value=str(min(get("found"), len(names))))
     for w in "ab":
         show(block, every[w][0], f"found_{w}", t(f"{TOPIC}.draft_{w}"), roles=ROLES, topic=f"{TOPIC}.found",
              frames=_payload.printed(every[w]))  # fmt: skip

@@ -21,10 +21,8 @@ from mechanisms.mtp_read import read_case, read_drafts
 from mechanisms.mtp_search import KEPT
 from mechanisms.mtp_temperature import TEMPERATURES
 from mechanisms.quantity import short_text
-from mechanisms.table import Table
-from pages import _payload, _state
-from pages._parts import Block
-from pages._words import language, t
+from pages import _state
+from pages._controls import Chapter
 
 TOPIC = "mtp_boosting"
 OWN = "own"
@@ -93,19 +91,9 @@ CONTROLS = (
     _state.choice("guess1", ("", *GUESSES), ""),
     _state.guess("guess2", 100),
 )
-
-
-def get(name: str) -> Any:
-    return _state.get(TOPIC, name)
-
-
-def put(**values: Any) -> None:
-    _state.put(TOPIC, CONTROLS, **values)
-
-
-def position(value: Any, most: int) -> int:
-    """A slider position sent by a browser, held within its range."""
-    return min(most, max(0, int(value))) if isinstance(value, int | float) and abs(value) < 1e9 else 0
+CHAPTER = Chapter(TOPIC, CONTROLS)
+get, put, opened, together = CHAPTER.get, CHAPTER.put, CHAPTER.opened, CHAPTER.together
+choose, slide, show, note = CHAPTER.choose, CHAPTER.slide, CHAPTER.show, CHAPTER.note
 
 
 def case_now() -> Case:
@@ -116,38 +104,6 @@ def case_now() -> Case:
 def drafts_now() -> Drafts:
     own: Drafts | None = get("drafts")
     return PAIRS[get("pair")] if own is None else own
-
-
-def choose(block: Block, name: str, options: Sequence[str], words: str, *, notes: bool = False) -> None:
-    """A row of pills whose labels are `<topic>.<name>_<option>` in the interface texts."""
-    made: list[dict[str, Any]] = []
-    for o in options:
-        note = {"note": t(f"{TOPIC}.{name}_{o}_note")} if notes else {}
-        made.append({"id": o, "label": t(f"{TOPIC}.{name}_{o}"), **note})
-    data = {"label": words, "options": made, "value": str(get(name)), "topic": f"{TOPIC}.{name}"}
-    kept = type(get(name))
-    block.part("choice", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: kept(v)}) if v in options else None)
-
-
-def slide(block: Block, name: str, texts: Sequence[str], words: str, *, first: int = 0) -> None:
-    """A slider over positions whose texts are already known."""
-    data = {
-        "label": t(f"{TOPIC}.{name}"), "help": words, "texts": list(texts), "value": get(name) - first,
-        "topic": f"{TOPIC}.{name}",
-    }  # fmt: skip
-    last = len(texts) - 1
-    block.part("range", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: first + position(v, last)}))
-
-
-def show(block: Block, table: Table, name: str, words: str = "", *, head: str = "", **more: Any) -> None:
-    """A table or strip under the topic's id, its first column headed in the reader's words."""
-    data = _payload.table(table, id=f"{TOPIC}.{name}", lang=language(), caption=words, **more)
-    named = {"head": t(f"{TOPIC}.head_{head}")} if head else {}
-    block.part("table", {**data, **named}, key=f"{TOPIC}.{name}")
-
-
-def heading(block: Block, text: str, key: str) -> None:
-    block.prose(f'<p class="wiki-help">{text}</p>', key=f"{TOPIC}.{key}_head")
 
 
 def texts_of(values: Sequence[Fraction]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from mechanisms.mtp_boosting import STEPS, descent, totals, trajectory
 from mechanisms.mtp_cases import CASES, Case
@@ -11,7 +10,22 @@ from mechanisms.mtp_check import WIDTHS, check
 from mechanisms.mtp_temperature import TEMPERATURES, soft_totals, softened
 from mechanisms.table import Table
 from pages import _payload
-from pages._mtp_state import OWN, PLACE, RATES, TOPIC, case_now, get, heading, put, remember, show, slide, texts_of
+from pages._mtp_state import (
+    OWN,
+    PLACE,
+    RATES,
+    TOPIC,
+    case_now,
+    choose,
+    get,
+    note,
+    put,
+    remember,
+    show,
+    slide,
+    texts_of,
+    together,
+)
 from pages._parts import Block
 from pages._words import t
 
@@ -50,17 +64,15 @@ def heats(case: Case) -> tuple[Frames, Frames]:
 
 
 def case_choice(block: Block, words: str) -> None:
-    def pick(value: Any) -> None:
+    def pick(value: str) -> None:
         if value in CASES:
             remember("case_editor", None)
             put(case=value, own=None, step=0)
         elif value == OWN and get("own") is None:
             put(own=case_now(), step=0)
 
-    options = [{"id": n, "label": t(f"{TOPIC}.case_{n}"), "note": t(f"{TOPIC}.case_{n}_note")} for n in (*CASES, OWN)]
     chosen = get("case") if get("own") is None else OWN
-    data = {"label": words, "options": options, "value": chosen, "topic": f"{TOPIC}.case"}
-    block.part("choice", data, key=f"{TOPIC}.case", value=pick)
+    choose(block, "case", (*CASES, OWN), words, notes=True, value=chosen, pick=pick)
 
 
 def rate_range(block: Block, words: str) -> None:
@@ -69,8 +81,7 @@ def rate_range(block: Block, words: str) -> None:
 
 def step_range(block: Block, words: str) -> None:
     slide(block, "step", [str(i) for i in range(STEPS + 1)], words)
-    both = {"topics": [f"{TOPIC}.rate", f"{TOPIC}.step"], "sizes": [len(RATES), STEPS + 1], "topic": PLACE}
-    block.part("pair", both, key=f"{TOPIC}.position")
+    together(block, "rate", "step", (len(RATES), STEPS + 1), PLACE)
 
 
 def state_rows(block: Block, words: str) -> None:
@@ -80,7 +91,7 @@ def state_rows(block: Block, words: str) -> None:
 
 def totals_strip(block: Block, words: str) -> None:
     first, cells = paths(case_now())[1]
-    heading(block, words, "totals")
+    note(block, words, "totals_head")
     show(block, first, "totals", words, topic=PLACE, over=f"{TOPIC}.state", layout="strip", frames=cells)
 
 
@@ -96,7 +107,7 @@ def path_lines(block: Block, words: str) -> None:
 
 def path_rows(block: Block, words: str) -> None:
     first, cells = paths(case_now())[2]
-    show(block, first, "trajectory", words, head="step", topic=f"{TOPIC}.rate", frames=cells)
+    show(block, first, "trajectory", words, head="head_step", topic=f"{TOPIC}.rate", frames=cells)
 
 
 def width_range(block: Block, words: str) -> None:
@@ -120,6 +131,6 @@ def soft_rows(block: Block, words: str) -> None:
 
 def soft_strip(block: Block, words: str) -> None:
     first, cells = heats(case_now())[1]
-    heading(block, words, "soft_totals")
+    note(block, words, "soft_totals_head")
     show(block, first, "soft_totals", words, topic=f"{TOPIC}.heat", over=f"{TOPIC}.softened", layout="strip",
          frames=cells)  # fmt: skip

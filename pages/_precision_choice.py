@@ -15,7 +15,19 @@ from pages import _assets, _payload
 from pages._parts import Block
 from pages._plots import bar
 from pages._precision_latency import order_of
-from pages._precision_state import PAIRS, POSITION, RATES, STEPS, TOPIC, audit, choose, get, heading, put, show, slide
+from pages._precision_state import (
+    PAIRS,
+    POSITION,
+    RATES,
+    STEPS,
+    TOPIC,
+    audit,
+    choose,
+    note,
+    show,
+    slide,
+    together,
+)
 from pages._words import language, t
 
 _SHOWN = ("tokens", "speedup_short", "best_short", "speedup_long", "best_long")
@@ -27,8 +39,7 @@ def rate_range(block: Block, words: str) -> None:
 
 def step_range(block: Block, words: str) -> None:
     slide(block, "step", [f"{short_text(x)} ms" for x in STEPS], words)
-    both = {"topics": [f"{TOPIC}.rate", f"{TOPIC}.step"], "sizes": [len(RATES), len(STEPS)], "topic": POSITION}
-    block.part("pair", both, key=f"{TOPIC}.pair_position")
+    together(block, "rate", "step", (len(RATES), len(STEPS)), POSITION)
 
 
 @lru_cache(maxsize=1)
@@ -51,7 +62,7 @@ def choice_table(block: Block, words: str) -> None:
 
 def best_strip(block: Block, words: str) -> None:
     *_, first, cells = frames()
-    heading(block, words, "best_head")
+    note(block, words, "best_head")
     show(block, first, "best", words, layout="strip", over=f"{TOPIC}.choices", topic=POSITION, frames=cells)
 
 
@@ -99,11 +110,8 @@ def cube_table(block: Block, words: str) -> None:
 
 
 def pair_choice(block: Block, words: str) -> None:
-    made = [
-        {"id": p, "label": t(f"rejection_ledger.preset_{p}"), "note": t(f"{TOPIC}.pair_{p}_note")} for p in PAIRS
-    ]  # fmt: skip
-    data = {"label": words, "options": made, "value": get("pair"), "topic": f"{TOPIC}.pair"}
-    block.part("choice", data, key=f"{TOPIC}.pair", value=lambda v: put(pair=v) if v in PAIRS else None)
+    labels = [t(f"rejection_ledger.preset_{p}") for p in PAIRS]
+    choose(block, "pair", PAIRS, words, labels=labels, notes=True)
 
 
 @lru_cache(maxsize=1)
@@ -126,5 +134,5 @@ def listing_tables(block: Block, words: str) -> None:
     )  # fmt: skip
     marks = audit((), hide=("is_favourite", "difference"))
     block.part("audited", {**data, "audit": marks}, key=f"{TOPIC}.listing_law")
-    heading(block, t(f"{TOPIC}.listing_strip"), "listing_head")
+    note(block, t(f"{TOPIC}.listing_strip"), "listing_head")
     block.part("table", strip, key=f"{TOPIC}.listing")

@@ -14,7 +14,7 @@ from mechanisms.quantity import as_fraction, short_text
 from mechanisms.table import Table
 from pages import _payload
 from pages._parts import Block
-from pages._precision_state import PRICES, TARGETS, TOPIC, audit, choose, get, heading, show, slide
+from pages._precision_state import PRICES, TARGETS, TOPIC, audit, choose, get, note, show, slide
 from pages._words import t
 
 Frames = tuple[Table, _payload.Printed]
@@ -84,7 +84,7 @@ def implied_table(block: Block, words: str) -> None:
 
 def common_strip(block: Block, words: str) -> None:
     found = common(*_numbers())
-    heading(block, words, "common_head")
+    note(block, words, "common_head")
     show(block, found, "common", words, layout="strip", over=f"{TOPIC}.implied")
     possible = found.value(0, "one_target_possible")
     key = "unbounded" if possible is None else "possible" if possible else "impossible"
@@ -136,7 +136,7 @@ _FREE = ("free_target", "free_verification", "free_price", "predicted_int4")
 
 
 def free_strip(block: Block, words: str) -> None:
-    heading(block, words, "free_head")
+    note(block, words, "free_head")
     found = free_verification()
     show(block, found, "free", words, layout="strip", **strip_of(found, _FREE))
 

@@ -8,7 +8,7 @@ from mechanisms.precision_claims import held, noise, relative, totals
 from mechanisms.precision_memory import READINGS, memory, parameters, reading
 from pages._parts import Block
 from pages._precision_latency import order_of, strip_of
-from pages._precision_state import TOPIC, audit, heading, show
+from pages._precision_state import TOPIC, audit, note, show
 from pages._words import t
 
 _MEMORY = (
@@ -23,7 +23,7 @@ _PARTS = ("embedding_weights", "linear_weights", "bias_weights", "norm_weights",
 
 
 def parameter_strip(block: Block, words: str) -> None:
-    heading(block, words, "parameters_head")
+    note(block, words, "parameters_head")
     found = parameters()
     show(block, found, "parameters", words, layout="strip", **strip_of(found, _PARTS))
 
@@ -70,7 +70,7 @@ def held_table(block: Block, words: str) -> None:
 
 
 def noise_strip(block: Block, words: str) -> None:
-    heading(block, words, "noise_head")
+    note(block, words, "noise_head")
     found = noise()
     shown = ("drop_points", "standard_error", "difference_error", "drop_in_errors")
     show(block, found, "noise", words, layout="strip", **strip_of(found, shown))

@@ -11,9 +11,10 @@ from mechanisms.precision_latency import MODELS
 from mechanisms.precision_own import FIELDS, Own, read_own
 from mechanisms.quantity import short_text
 from mechanisms.table import Table
-from pages import _payload, _state
+from pages import _state
+from pages._controls import Chapter
 from pages._parts import Block
-from pages._words import language, t
+from pages._words import t
 
 TOPIC = "draft_precision"
 LENGTHS = tuple(range(1, 13))
@@ -75,48 +76,18 @@ CONTROLS = (
     _state.choice("guess1", ("", *LENGTH_GUESSES), ""),
     _state.choice("guess2", ("", *STEP_GUESSES), ""),
 )
+CHAPTER = Chapter(TOPIC, CONTROLS, head="row_draft")
+get, put, together = CHAPTER.get, CHAPTER.put, CHAPTER.together
+choose, slide, note = CHAPTER.choose, CHAPTER.slide, CHAPTER.note
 
 
-def get(name: str) -> Any:
-    return _state.get(TOPIC, name)
-
-
-def put(**values: Any) -> None:
-    _state.put(TOPIC, CONTROLS, **values)
-
-
-def position(value: Any, most: int) -> int:
-    """A slider position sent by a browser, held within its range."""
-    return min(most, max(0, int(value))) if isinstance(value, int | float) and value == value else 0
-
-
-def choose(block: Block, name: str, options: Sequence[str], words: str, *, notes: bool = False) -> None:
-    """A row of pills whose labels are `<topic>.<name>_<option>` in the interface texts."""
-    made: list[dict[str, Any]] = []
-    for o in options:
-        note = {"note": t(f"{TOPIC}.{name}_{o}_note")} if notes else {}
-        made.append({"id": o, "label": t(f"{TOPIC}.{name}_{o.replace('.', '_')}"), **note})
-    data = {"label": words, "options": made, "value": get(name), "topic": f"{TOPIC}.{name}"}
-    block.part("choice", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: v}) if v in options else None)
-
-
-def slide(block: Block, name: str, texts: Sequence[str], words: str, *, first: int = 0) -> None:
-    """A slider; `first` is the value of its first position."""
-    data = {
-        "label": t(f"{TOPIC}.{name}"), "help": words, "texts": list(texts), "value": get(name) - first,
-        "topic": f"{TOPIC}.{name}",
-    }  # fmt: skip
-    most = len(texts) - 1
-    block.part("range", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: position(v, most) + first}))
-
-
-def show(block: Block, table: Table, name: str, words: str = "", *, head: str = "row_draft", **more: Any) -> None:
-    """A table or strip under the topic's id, its first column headed in the reader's words. `audit`: see `audit`."""
-    marks = more.pop("audit", None)
-    data = _payload.table(table, id=f"{TOPIC}.{name}", lang=language(), caption=words, **more)
-    extra = {} if marks is None else {"audit": marks}
-    part = "table" if marks is None else "audited"
-    block.part(part, {**data, "head": t(f"{TOPIC}.{head}"), **extra}, key=f"{TOPIC}.{name}")
+def show(block: Block, table: Table, name: str, words: str = "", *, audit: Any = None, **more: Any) -> None:
+    """A table or strip; `audit`, where it audits printed figures: see `audit`."""
+    data = CHAPTER.table(table, name, words, **more)
+    if audit is None:
+        block.part("table", data, key=f"{TOPIC}.{name}")
+    else:
+        block.part("audited", {**data, "audit": audit}, key=f"{TOPIC}.{name}")
 
 
 TAGS = (
@@ -152,7 +123,3 @@ def audit(
     tags: dict[str, Any] = {name: {"fixed": list(rows)} for name, rows in (fixed or {}).items()}
     tags |= {name: {"by": by, "names": list(names)} for name, (by, names) in (computed or {}).items()}
     return {"printed": list(printed), "pairs": named, "tags": tags, "hide": list(hide), "words": words}
-
-
-def heading(block: Block, text: str, key: str) -> None:
-    block.prose(f'<p class="wiki-help">{text}</p>', key=f"{TOPIC}.{key}")

@@ -21,7 +21,7 @@ from pages._precision_state import (
     audit,
     choose,
     get,
-    heading,
+    note,
     own_texts,
     put,
     show,
@@ -129,7 +129,7 @@ def _edit(event: Any) -> None:
 def own_fields(block: Block, words: str) -> None:
     own: Own = get("own") or EXAMPLE
     texts, problems = st.session_state.get(_DRAFT, (own_texts(own), {}))
-    heading(block, words, "own_help")
+    note(block, words, "own_help")
     fields = [{"id": f, "label": t(f"{TOPIC}.own_{f}"), "text": texts[f]} for f in FIELDS]
     data = {
         "fields": fields, "problems": problems, "tries": st.session_state.get(_TRIES, 0),
@@ -142,6 +142,6 @@ _OWN = ("tokens", "gap", "needed_rate", "own_target", "said_target")
 
 
 def own_strip(block: Block, words: str) -> None:
-    heading(block, words, "own_head")
+    note(block, words, "own_head")
     found = own_table(get("own") or EXAMPLE)
     show(block, found, "own_row", words, layout="strip", **strip_of(found, _OWN))

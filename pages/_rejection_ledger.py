@@ -15,8 +15,8 @@ from mechanisms.table import Table
 from pages import _payload
 from pages._parts import Block
 from pages._plots import bar, plot
-from pages._rejection_pair import TOPIC, base_pair, frames, problem_data
-from pages._words import language, t
+from pages._rejection_pair import TOPIC, base_pair, frames, note, problem_data, show
+from pages._words import t
 
 ROLES = {
     "target_probability": "target", "draft_probability": "draft", "acceptance_probability": "plain",
@@ -35,19 +35,12 @@ def numbers(pair: Pair) -> tuple[Table, _payload.Printed, Table, _payload.Printe
 
 def ledger_table(block: Block, words: str) -> None:
     first, cells, *_ = numbers(base_pair())
-    data = _payload.table(
-        first, id=f"{TOPIC}.ledger", lang=language(), caption=words, roles=ROLES, topic=f"{TOPIC}.blend", frames=cells
-    )
-    block.part("table", data, key=f"{TOPIC}.ledger")
+    show(block, first, "ledger", words, roles=ROLES, topic=f"{TOPIC}.blend", frames=cells)
 
 
 def summary_strip(block: Block, words: str) -> None:
     *_, first, cells = numbers(base_pair())
-    data = _payload.table(
-        first, id=f"{TOPIC}.summary", lang=language(), topic=f"{TOPIC}.blend", over=f"{TOPIC}.ledger", layout="strip",
-        caption=words, frames=cells,
-    )  # fmt: skip
-    block.part("table", data, key=f"{TOPIC}.summary")
+    show(block, first, "summary", words, topic=f"{TOPIC}.blend", over=f"{TOPIC}.ledger", layout="strip", frames=cells)
 
 
 def masses_plot(block: Block, words: str) -> None:
@@ -101,9 +94,6 @@ def paste_lists(block: Block, words: str) -> None:
     }  # fmt: skip
     block.part("paste", data, key=f"{TOPIC}.paste", paste=_paste)
     if good is not None:
-        strip = _payload.table(
-            good, id=f"{TOPIC}.list_summary", lang=language(), layout="strip",
-            caption=t(f"{TOPIC}.list_totals", count=f"{good.long:,}"),
-        )  # fmt: skip
-        block.prose(f'<p class="wiki-help">{strip["caption"]}</p>', key=f"{TOPIC}.list_head")
-        block.part("table", strip, key=f"{TOPIC}.list_summary")
+        caption = t(f"{TOPIC}.list_totals", count=f"{good.long:,}")
+        note(block, caption, "list_head")
+        show(block, good, "list_summary", caption, layout="strip")

@@ -17,6 +17,7 @@ from mechanisms.rejection_ledger import blends
 from mechanisms.rejection_presets import PRESETS
 from mechanisms.rejection_round import round_events
 from pages import _state
+from pages._controls import Chapter
 from pages._parts import Block
 from pages._words import t
 
@@ -62,14 +63,9 @@ CONTROLS = (
     _state.choice("guess1", ("", "law", "bug", "nothing", "zero"), ""),
     _state.guess("guess2", 100),
 )
-
-
-def get(name: str) -> Any:
-    return _state.get(TOPIC, name)
-
-
-def put(**values: Any) -> None:
-    _state.put(TOPIC, CONTROLS, **values)
+CHAPTER = Chapter(TOPIC, CONTROLS)
+get, put = CHAPTER.get, CHAPTER.put
+choose, slide, show, note = CHAPTER.choose, CHAPTER.slide, CHAPTER.show, CHAPTER.note
 
 
 def base_pair() -> Pair:
@@ -101,33 +97,19 @@ def tick_texts() -> list[str]:
 
 
 def preset_choice(block: Block, words: str) -> None:
-    def pick(value: Any) -> None:
+    def pick(value: str) -> None:
         if value in PRESETS:
             st.session_state.pop(_DRAFT, None)
             put(pair=value, own=None, blend=0)
         elif value == OWN and get("own") is None:
             _accept(merged(base_pair()))
 
-    options = [
-        {"id": name, "label": t(f"{TOPIC}.preset_{name}"), "note": t(f"{TOPIC}.preset_{name}_note")}
-        for name in (*PRESETS, OWN)
-    ]
     chosen = get("pair") if get("own") is None else OWN
-    data = {"label": words, "options": options, "value": chosen, "topic": f"{TOPIC}.pair"}
-    block.part("choice", data, key=f"{TOPIC}.pair", value=pick)
+    choose(block, "pair", (*PRESETS, OWN), words, stem="preset", notes=True, value=chosen, pick=pick)
 
 
 def blend_range(block: Block, words: str) -> None:
-    data = {
-        "label": t(f"{TOPIC}.blend"), "help": words, "texts": blend_texts(), "value": get("blend"),
-        "topic": f"{TOPIC}.blend",
-    }  # fmt: skip
-    block.part("range", data, key=f"{TOPIC}.blend", value=lambda v: put(blend=position(v, STEPS)))
-
-
-def position(value: Any, most: int) -> int:
-    """A slider position sent by a browser, held within its range."""
-    return min(most, max(0, int(value))) if isinstance(value, int | float) and value == value else 0
+    slide(block, "blend", blend_texts(), words)
 
 
 _DRAFT = f"{TOPIC}._draft"  # fields as typed, kept while they cannot be used

@@ -7,8 +7,9 @@ from typing import Any
 
 from mechanisms.rejection_round import Event, cache_table, round_events
 from pages import _payload
+from pages._controls import player_words, position
 from pages._parts import Block
-from pages._rejection_pair import FATES, LAST_STEP, TOPIC, get, position, put
+from pages._rejection_pair import FATES, LAST_STEP, TOPIC, choose, get, put
 from pages._words import language, t
 
 NAMES = ("1", "2", "3", "4", "none")
@@ -16,9 +17,7 @@ Json = dict[str, Any]
 
 
 def reject_choice(block: Block, words: str) -> None:
-    options = [{"id": n, "label": t(f"{TOPIC}.reject_none") if n == "none" else n} for n in NAMES]
-    data = {"label": words, "options": options, "value": get("reject"), "topic": f"{TOPIC}.reject"}
-    block.part("choice", data, key=f"{TOPIC}.reject", value=lambda v: put(reject=v) if v in NAMES else None)
+    choose(block, "reject", NAMES, words, labels=[*NAMES[:-1], t(f"{TOPIC}.reject_none")])
 
 
 def _cell(text: str, state: str) -> Json:
@@ -54,8 +53,7 @@ def player_data(lang: str) -> Json:
         variants.append([
             {"event": e.kind, "caption": _caption(e), "lanes": _lanes(e, prefix)} for e in events
         ])  # fmt: skip
-    names = ("first", "previous", "next", "last", "play", "pause", "scrub", "speed", "transport")
-    return {"variants": variants, "topic": f"{TOPIC}.reject", "words": {n: t(f"player.{n}") for n in names}}
+    return {"variants": variants, "topic": f"{TOPIC}.reject", "words": player_words()}
 
 
 def _caption(event: Event) -> str:

@@ -12,7 +12,7 @@ from mechanisms.rejection_rules import RULE_IDS, output_law, rule, verdict
 from pages import _payload
 from pages._parts import Block
 from pages._plots import bar, plot
-from pages._rejection_pair import TOPIC, get, pair_now, position, put
+from pages._rejection_pair import TOPIC, choose, get, note, pair_now, show, slide
 from pages._words import language, t
 
 ROLES = {
@@ -30,9 +30,7 @@ FIRST = (
 
 
 def rule_choice(block: Block, words: str) -> None:
-    options = [{"id": r, "label": t(f"{TOPIC}.rule_{r}"), "note": t(f"{TOPIC}.rule_{r}_note")} for r in RULE_IDS[1:]]
-    data = {"label": words, "options": options, "value": get("rule"), "topic": f"{TOPIC}.rule"}
-    block.part("choice", data, key=f"{TOPIC}.rule", value=lambda v: put(rule=v) if v in RULE_IDS[1:] else None)
+    choose(block, "rule", RULE_IDS[1:], words, notes=True)
 
 
 def keep_range(block: Block, words: str) -> None:
@@ -40,14 +38,7 @@ def keep_range(block: Block, words: str) -> None:
     if get("rule") != "filtered_draft":
         return
     texts = [str(i) for i in range(1, min(MAX_TOKENS, sum(pair_now().multiplicity)) + 1)]
-    data = {
-        "label": t(f"{TOPIC}.keep"),
-        "help": words,
-        "texts": texts,
-        "value": min(get("keep"), len(texts)) - 1,
-        "topic": f"{TOPIC}.keep",
-    }
-    block.part("range", data, key=f"{TOPIC}.keep", value=lambda v: put(keep=1 + position(v, MAX_TOKENS - 1)))
+    slide(block, "keep", texts, words, first=1)
 
 
 @lru_cache(maxsize=256)
@@ -99,19 +90,12 @@ def law_plot(block: Block, words: str) -> None:
 
 def bias_table(block: Block, words: str) -> None:
     """Three numbers called acceptance, for the current pair."""
-    table = greedy_bias(pair_now())
-    data = _payload.table(
-        table, id=f"{TOPIC}.greedy_bias", lang=language(), layout="strip", caption=words, over=f"{TOPIC}.greedy_law"
-    )
-    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.bias_help")
-    sums = _payload.table(greedy_law(pair_now()), id=f"{TOPIC}.greedy_law", lang=language(), layout="none")
-    block.part("table", sums, key=f"{TOPIC}.greedy_law")
-    block.part("table", data, key=f"{TOPIC}.greedy_bias")
+    note(block, words, "bias_help")
+    show(block, greedy_law(pair_now()), "greedy_law", layout="none")
+    show(block, greedy_bias(pair_now()), "greedy_bias", words, layout="strip", over=f"{TOPIC}.greedy_law")
 
 
 def length_strip(block: Block, words: str) -> None:
     rate = summary(pair_now()).value(0, "acceptance_rate")
-    table = two_draft_length(rate)
-    data = _payload.table(table, id=f"{TOPIC}.length", lang=language(), layout="strip", caption=words)
-    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.length_help")
-    block.part("table", data, key=f"{TOPIC}.length")
+    note(block, words, "length_help")
+    show(block, two_draft_length(rate), "length", words, layout="strip")

@@ -12,7 +12,7 @@ from mechanisms.rejection_sampling import Check, check
 from pages import _payload
 from pages._parts import Block
 from pages._plots import bar, plot
-from pages._rejection_pair import DRAWS, TOPIC, get, pair_now, put
+from pages._rejection_pair import DRAWS, TOPIC, choose, get, note, pair_now, put
 from pages._words import language, t
 
 SHOW_PROGRESS = 1_000_000  # draws; below this a bar would only flicker
@@ -21,16 +21,14 @@ REJECT_AT = 0.001  # false alarms of the exact rule: one seed in a thousand
 
 
 def draws_choice(block: Block, words: str) -> None:
-    options = [{"id": n, "label": f"{int(n):,}"} for n in DRAWS]
-    data = {"label": words, "options": options, "value": get("draws"), "topic": f"{TOPIC}.draws"}
-    block.part("choice", data, key=f"{TOPIC}.draws", value=lambda v: put(draws=v) if v in DRAWS else None)
+    choose(block, "draws", DRAWS, words, labels=[f"{int(n):,}" for n in DRAWS])
 
 
 def again(block: Block, words: str) -> None:
     """New draws are a new seed, so that a link repeats them."""
     data = {"label": t(f"{TOPIC}.draw_again", seed=get("seed"))}
     block.part("action", data, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 2**31))
-    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.again_help")
+    note(block, words, "again_help")
 
 
 def _checked(place: Any, rule_id: str) -> Check:
@@ -80,23 +78,19 @@ def _outcome(found: Check) -> str:
 
 
 def counts(block: Block, words: str) -> None:
-    block.prose(f'<p class="wiki-help">{words}</p>', key=f"{TOPIC}.counts_help")
+    note(block, words, "counts_help")
     place = block.status()
     _one(block, place, "exact", t(f"{TOPIC}.counts_exact"))
     control = get("rule")
     name = t(f"{TOPIC}.rule_{control}")
     distance = verdict(output_law(pair_now(), rule(control), keep=get("keep"))).value(0, "distance")
     if distance is None:
-        block.prose(
-            f'<p class="wiki-notice">{t(f"{TOPIC}.control_undefined", rule=name)}</p>', key=f"{TOPIC}.control_note"
-        )
+        note(block, t(f"{TOPIC}.control_undefined", rule=name), "control_note", "notice")
         return
     heading = "counts_control" if distance else "counts_compared"
     _one(block, place, control, t(f"{TOPIC}.{heading}", rule=name))
     if distance == 0:
-        block.prose(
-            f'<p class="wiki-notice">{t(f"{TOPIC}.control_is_exact", rule=name)}</p>', key=f"{TOPIC}.control_note"
-        )
+        note(block, t(f"{TOPIC}.control_is_exact", rule=name), "control_note", "notice")
 
 
 def frequency_plot(block: Block, words: str) -> None:

@@ -14,7 +14,7 @@ from mechanisms.quantity import decimal_text, short_text
 from mechanisms.rejection_ledger import ledger
 from mechanisms.rejection_walk import Round, verify_round
 from pages._parts import Block
-from pages._rejection_pair import TICKS, TOPIC, get, pair_now, position, put, tick_texts
+from pages._rejection_pair import TICKS, TOPIC, pair_now, slide, tick_texts
 from pages._words import language, t
 
 TICK = [Fraction(i, TICKS) for i in range(TICKS)]
@@ -156,14 +156,7 @@ def walk_data(pair: Pair, lang: str) -> Json:
 
 
 def uniform(block: Block, name: str, words: str) -> None:
-    data = {
-        "label": t(f"rejection_ledger.{name}"),
-        "help": words,
-        "texts": tick_texts(),
-        "value": get(name),
-        "topic": f"{TOPIC}.{name}",
-    }
-    block.part("range", data, key=f"{TOPIC}.{name}", value=lambda v: put(**{name: position(v, TICKS - 1)}))
+    slide(block, name, tick_texts(), words)
 
 
 def trial(block: Block, words: str) -> None:

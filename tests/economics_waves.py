@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from streamlit.testing.v1 import AppTest
 
 from mechanisms import economics_tree
 from mechanisms.economics_conventions import EXAMPLES, reconcile
@@ -61,16 +59,6 @@ def wave(i: int) -> dict[str, Any]:
     """The i-th value of every control; the rule of the tree turns once its shapes have."""
     state = {name: values[i % len(values)] for name, values in ENDS.items()}
     return state | {"rule": economics_tree.RULES[i // len(economics_tree.SHAPES)]}
-
-
-def parts(page: AppTest) -> dict[str, Any]:
-    """Key of every part → its data, over all blocks."""
-    found: dict[str, Any] = {}
-    for element in page.get("bidi_component"):
-        for part in json.loads(element.proto.json).get("parts", ()):
-            assert part["key"] not in found, part["key"]
-            found[part["key"]] = part["data"]
-    return found
 
 
 def shown(found: dict[str, Any], name: str, frame: int = 0) -> Cells:

@@ -16,6 +16,7 @@ import torch
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from tests.oracle_quant_tex import numbered, unfolded
 from tests.oracle_rejection import shares
 
 SEEDED = settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -73,38 +74,11 @@ _WORDS = (
     (r"\operatorname{sgn}", "mp.sign"), (r"\ln", "mp.log"), (r"\min", "min"), (r"\left|", "abs("), (r"\right|", ")"),
     (r"\left(", "("), (r"\right)", ")"), (r"\cdot", "*"), (r"\,", ""), (r"\;", ""), (r"\infty", "mp.inf"),
 )  # fmt: skip
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_MARK = re.compile(r"\\(frac|sqrt)\s*|e\^|\^")
-
-
-def _group(text: str, start: int) -> int:
-    depth = 0
-    for i in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[i], 0)
-        if not depth:
-            return i + 1
-    raise ValueError(f"open brace in {text!r}")
 
 
 def _python(text: str) -> str:
-    while found := list(_MARK.finditer(text)):
-        at = found[-1]  # the last one holds no other
-        end = _group(text, at.end())
-        inside = text[at.end() + 1 : end - 1]
-        if at[0] == "e^":
-            text = f"{text[: at.start()]}mp.exp({inside}){text[end:]}"
-        elif at[0] == "^":
-            text = f"{text[: at.start()]}**({inside}){text[end:]}"
-        elif at[1] == "sqrt":
-            text = f"{text[: at.start()]}mp.sqrt({inside}){text[end:]}"
-        else:
-            last = _group(text, end)
-            text = f"{text[: at.start()]}(({inside})/({text[end + 1 : last - 1]})){text[last:]}"
-    for word, code in _WORDS:
-        text = text.replace(word, code)
-    text = text.replace("{", "(").replace("}", ")").strip()
-    text = re.sub(r"(?<=[\d)])\s*(?=mp\.)", "*", text)
-    return _NUMBER.sub(lambda m: f"mp.mpf('{m[0]}')", text)
+    text = unfolded(text, _WORDS, root="mp.sqrt", exponential="mp.exp")
+    return numbered(re.sub(r"(?<=[\d)])\s*(?=mp\.)", "*", text), "mp.mpf")
 
 
 def denoted(line: str) -> Any:

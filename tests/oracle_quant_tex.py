@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ _WORDS = (
     (r"\max", "max"), (r"\min", "min"), (" = 0", "==0"),
 )  # fmt: skip
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_MARK = re.compile(r"\\(frac|sqrt)\s*|\^")
+_MARK = re.compile(r"\\(frac|sqrt)\s*|e\^|\^")
 
 
 def group(text: str, start: int) -> int:
@@ -27,23 +28,33 @@ def group(text: str, start: int) -> int:
     raise ValueError(f"open brace in {text!r}")
 
 
-def python(text: str) -> str:
+def unfolded(text: str, words: Iterable[tuple[str, str]], *, root: str, exponential: str = "") -> str:
     """Fractions, roots and powers from the innermost outwards, then words and bare braces."""
     while found := list(_MARK.finditer(text)):
         at = found[-1]  # the last one holds no other
         end = group(text, at.end())
         inside = text[at.end() + 1 : end - 1]
-        if at[0] == "^":
+        if at[0] == "e^":
+            text = f"{text[: at.start()]}{exponential}({inside}){text[end:]}"
+        elif at[0] == "^":
             text = f"{text[: at.start()]}**({inside}){text[end:]}"
         elif at[1] == "sqrt":
-            text = f"{text[: at.start()]}root({inside}){text[end:]}"
+            text = f"{text[: at.start()]}{root}({inside}){text[end:]}"
         else:
             last = group(text, end)
             text = f"{text[: at.start()]}(({inside})/({text[end + 1 : last - 1]})){text[last:]}"
-    for word, code in _WORDS:
+    for word, code in words:
         text = text.replace(word, code)
-    text = re.sub(r"\)\s+(?=[a-z(])", ")*", text.replace("{", "(").replace("}", ")"))
-    return _NUMBER.sub(lambda m: f"Fraction('{m[0]}')", text)
+    return text.replace("{", "(").replace("}", ")").strip()
+
+
+def numbered(text: str, kind: str) -> str:
+    """Every number as a value of this kind."""
+    return _NUMBER.sub(lambda m: f"{kind}('{m[0]}')", text)
+
+
+def python(text: str) -> str:
+    return numbered(re.sub(r"\)\s+(?=[a-z(])", ")*", unfolded(text, _WORDS, root="root")), "Fraction")
 
 
 def value(text: str) -> Any:

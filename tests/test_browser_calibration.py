@@ -21,7 +21,7 @@ from mechanisms.calibration_report import column_table
 from mechanisms.values.calibration import VECTORS
 from pages._calibration_gptq import SHOWN, moments
 from tests.browser import ROOT
-from tests.browser_codes import LOCALES, Chapter, wanted
+from tests.chapters import LOCALES, Chapter, wanted
 from tests.conftest import Pages
 
 pytestmark = pytest.mark.browser

@@ -12,8 +12,8 @@ from mechanisms.precision_own import own_table, read_own
 from mechanisms.quantity import short_text
 from pages._precision_state import LENGTHS, RATES, STEPS, TARGETS
 from tests.browser import ROOT
-from tests.browser_codes import LOCALES, Chapter, wanted
 from tests.browser_ledger import frames_sent
+from tests.chapters import LOCALES, Chapter, wanted
 from tests.conftest import Pages
 from tests.precision_page import TOPIC, expected
 

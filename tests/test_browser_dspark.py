@@ -12,15 +12,12 @@ from mechanisms.dspark_input import Batch
 from mechanisms.dspark_presets import CHAINS, CURVES, EXAMPLES, REQUESTS
 from mechanisms.dspark_selection import POLICIES, first_output
 from pages._dspark_state import chains, stops
-from tests.browser import idle
 from tests.browser_dspark import TOPIC, Shown, State, chain_tables, shown, wanted
 from tests.browser_ledger import LANGUAGES, LOCALES, frames_sent
+from tests.chapters import drag, settled, tables
 from tests.conftest import Pages
 
 pytestmark = pytest.mark.browser
-READ = """() => Object.fromEntries([...document.querySelectorAll('[data-table]')].map(t => [t.dataset.table,
-  [...t.querySelectorAll('.wiki-cell')].map(b => [b.dataset.cell, b.dataset.quantity, b.dataset.value, b.dataset.exact,
-    b.textContent])]))"""
 
 
 def open_chapter(page: Page, lang: str = "en", **state: object) -> None:
@@ -30,38 +27,13 @@ def open_chapter(page: Page, lang: str = "en", **state: object) -> None:
     settled(page)
 
 
-def settled(page: Page) -> None:
-    page.wait_for_timeout(350)
-    idle(page)
-
-
 def part(page: Page, key: str) -> Locator:
     return page.locator(f"[data-key='{TOPIC}.{key}']")
-
-
-def on_page(page: Page) -> dict[str, Shown]:
-    """Every table of the page as it stands in the document; what a reader sees is what its attributes say."""
-    found: dict[str, Shown] = {}
-    for name, cells in page.evaluate(READ).items():
-        shown_cells: Shown = {}
-        for at, quantity, value, exact, text in cells:
-            assert text == value or not value, (name, at, text, value)
-            assert text, (name, at)
-            shown_cells[int(at.split("-")[0]), quantity.split(".")[1]] = (value, exact)
-        found[name.removeprefix(f"{TOPIC}.")] = shown_cells
-    return found
 
 
 @lru_cache(maxsize=4)
 def recomputed() -> dict[str, Shown]:
     return wanted(State(recomputed="tenths"))
-
-
-def drag(page: Page, key: str, position: int) -> None:
-    """What a mouse does before it lets go: `input` events and no `change`."""
-    part(page, key).locator("input[type=range]").evaluate(
-        "(n, v) => { n.value = v; n.dispatchEvent(new Event('input', { bubbles: true })) }", str(position)
-    )
 
 
 def commit(page: Page) -> None:
@@ -87,12 +59,12 @@ def test_every_number_of_the_page(page: Pages, lang: str) -> None:
     tab = page(locale=LOCALES[lang])
     sent = frames_sent(tab)
     open_chapter(tab, lang)
-    assert on_page(tab) == wanted(State(guessed=False))
+    assert tables(tab, TOPIC) == wanted(State(guessed=False))
     text = tab.locator("body").inner_text() + tab.content()
     assert "1.190909" not in text and 'data-quantity="dspark.first_output"' not in text
     assert tab.locator(".wiki-feedback").count() == 0 and tab.locator(".wiki-locked").count() == 4
     commit(tab)
-    assert on_page(tab) == wanted(State())
+    assert tables(tab, TOPIC) == wanted(State())
     assert part(tab, "rate_plot").get_attribute("data-best") == "4,2"
     assert part(tab, "path_plot").get_attribute("data-best") == "2"
     before = len(sent)
@@ -100,13 +72,13 @@ def test_every_number_of_the_page(page: Pages, lang: str) -> None:
     base, whole = CHAINS["printed"], wanted(State())
     last = len(stops(base, 0)) - 1
     for stop in (0, last, 4):
-        drag(tab, "drag", stop)
+        drag(part(tab, "drag"), stop)
         moved = chains(base, 0)[stop]
-        assert on_page(tab) == whole | {n: shown(t) for n, t in chain_tables(moved, State().costs).items()}, stop
+        assert tables(tab, TOPIC) == whole | {n: shown(t) for n, t in chain_tables(moved, State().costs).items()}, stop
     for row, policy in enumerate(POLICIES):
         part(tab, "policy").locator("input").nth(row).evaluate("n => { n.checked = true }")
         tab.evaluate("([t, i]) => window.wiki.bus.set(t, i)", [f"{TOPIC}.policy", row])
-        assert on_page(tab)["first_output"] == shown(first_output(EXAMPLES["small"], policy))
+        assert tables(tab, TOPIC)["first_output"] == shown(first_output(EXAMPLES["small"], policy))
     assert len(sent) == before
     tab.reload()
     settled(tab)
@@ -123,14 +95,14 @@ def test_every_number_of_the_page(page: Pages, lang: str) -> None:
     part(tab, "recompute").locator("button").click()
     expect(tab.locator(f'[data-table="{TOPIC}.checked_all"]')).to_be_attached(timeout=60_000)
     settled(tab)
-    assert on_page(tab) == wanted(State(batch=stepped.batch)) | {
+    assert tables(tab, TOPIC) == wanted(State(batch=stepped.batch)) | {
         n: t
         for n, t in recomputed().items()
         if n in ("counted", "counted_mean", "counted_caps", "checked", "checked_all")
     }
-    counts = on_page(tab)["counted"]
+    counts = tables(tab, TOPIC)["counted"]
     assert [counts[i, "rounds_counted"][1] for i in range(5)] == ["1000", "1800", "2880", "2592", "1728"]
-    assert on_page(tab)["checked_all"][0, "all_mismatches"] == ("0", "0")
+    assert tables(tab, TOPIC)["checked_all"][0, "all_mismatches"] == ("0", "0")
 
 
 def use(page: Page, form: str, **texts: str) -> Locator:
@@ -151,23 +123,23 @@ def test_typed_input_and_its_link(page: Pages) -> None:
     every number in another language and a fresh profile."""
     tab = page()
     open_chapter(tab, guess1=2, guess2="more")
-    good = on_page(tab)
+    good = tables(tab, TOPIC)
     said = set()
     for text in ("", "1.5", "nan", "0.9 " * 64, "0.9 " * 2000):
         notes = use(tab, "chain", chain=text)
         expect(notes).to_have_count(1)
         said.add(notes.first.inner_text())
-        assert on_page(tab) == good
+        assert tables(tab, TOPIC) == good
     assert len(said) == 5
     expect(use(tab, "costs", a="1 0", b="-2", draft="-1", fixed="x")).to_have_count(4)
     expect(use(tab, "batch", r1="2", sps="0")).to_have_count(2)
     expect(use(tab, "case", p="0.5 0.6", q="nan", sps="1")).to_have_count(2)
-    assert on_page(tab) == good and "own=" not in tab.url and "costs=" not in tab.url
+    assert tables(tab, TOPIC) == good and "own=" not in tab.url and "costs=" not in tab.url
     assert use(tab, "chain", chain="1/3, 0.25").count() == 0
     assert use(tab, "costs", a="1 2 3", b="1 1 1", draft="0", fixed="0").count() == 0
     assert use(tab, "batch", r1="0.5", r2="", sps="1 0.9").count() == 0
     assert use(tab, "case", p="0.2 0.8", q="0.8 0.2", second="1 0", sps="1 1 1/2").count() == 0
-    now = on_page(tab)
+    now = tables(tab, TOPIC)
     assert now["survival"][1, "conditional_acceptance"][1] == "1/3" and (1, "throughput") in now["path"]
     assert now["cost_a"][2, "round_time"][1] == "3" and now["first_output"][0, "target_probability"][1] == "1/5"
     part(tab, "pos").locator("input").nth(1).check(force=True)
@@ -177,13 +149,13 @@ def test_typed_input_and_its_link(page: Pages) -> None:
     tab.keyboard.press("Home")
     settled(tab)
     expect(tab).to_have_url(re.compile("drag=0"))
-    now = on_page(tab)
+    now = tables(tab, TOPIC)
     assert now["survival"][2, "prefix_survival"] == ("0.000000", "0")
     other = page(locale="zh-CN")
     other.goto(tab.url.replace("lang=en", "lang=zh"))
     expect(part(other, "recompute")).to_be_attached()
     settled(other)
-    assert on_page(other) == now
+    assert tables(other, TOPIC) == now
     assert re.search("[一-鿿]", use(other, "chain", chain="2").first.inner_text())
     cell = other.locator(f'[data-table="{TOPIC}.survival"] .wiki-cell').nth(7)
     cell.focus()

@@ -10,16 +10,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from mechanisms.drafter_order import TEMPERATURES
 from mechanisms.drafter_toy import STRENGTHS
-from tests.browser import idle
 from tests.browser_ledger import LANGUAGES, LOCALES, frames_sent
+from tests.chapters import drag, settled, tables
 from tests.conftest import Pages
-from tests.oracle_drafter_page import Cells, expected, own
+from tests.oracle_drafter_page import expected, own
 
 pytestmark = pytest.mark.browser
 TOPIC = "dspark_drafter"
-READ = """() => Object.fromEntries([...document.querySelectorAll('[data-table]')].map(t => [t.dataset.table,
-  [...t.querySelectorAll('.wiki-cell')].map(b => [Number(b.dataset.cell.split('-')[0]),
-    b.dataset.quantity.split('.')[1], b.dataset.value, b.dataset.exact, b.textContent])]))"""
 
 
 def address(lang: str, **state: object) -> str:
@@ -32,33 +29,8 @@ def open_drafter(page: Page, lang: str, **state: object) -> None:
     settled(page)
 
 
-def settled(page: Page) -> None:
-    page.wait_for_timeout(350)
-    idle(page)
-
-
 def part(page: Page, key: str) -> Locator:
     return page.locator(f"[data-key='{TOPIC}.{key}']")
-
-
-def read(page: Page) -> dict[str, Cells]:
-    """All cells of every table of the page; the text of a cell is its decimal, or a word where it is undefined."""
-    found: dict[str, Cells] = {}
-    for name, cells in page.evaluate(READ).items():
-        assert name.startswith(f"{TOPIC}."), name
-        for _, _, value, exact, text in cells:
-            assert text == value if value else not exact and re.search(r"\w", text), (name, text)
-        found[name.removeprefix(f"{TOPIC}.")] = {
-            (row, quantity): (value, exact) for row, quantity, value, exact, _ in cells
-        }
-    return found
-
-
-def drag(page: Page, key: str, position: int) -> None:
-    """What a mouse does before it lets go: `input` events and no `change`."""
-    part(page, key).locator("input[type=range]").evaluate(
-        "(n, v) => { n.value = v; n.dispatchEvent(new Event('input', { bubbles: true })) }", str(position)
-    )
 
 
 def pick(page: Page, **choices: str) -> None:
@@ -88,15 +60,15 @@ def check_dragging(tab: Page, sent: list[Any]) -> None:
         ("strength", 0, len(STRENGTHS) - 1), ("heat", 0, len(TEMPERATURES) - 1), ("position", 1, 5),
     ):  # fmt: skip
         for at in (0, last - first):
-            drag(tab, key, at)
+            drag(part(tab, key), at)
             state[key] = at + first
-            assert read(tab) == expected(state), state
+            assert tables(tab, TOPIC) == expected(state), state
     marks = part(tab, "reliability").get_attribute("data-points") or ""
     bins = expected(state)
     filled = [[v for (_, q), v in bins[f"bins_{w}"].items() if q == "bin_mean" and v[0]] for w in ("before", "after")]
     assert marks == ",".join(str(len(found)) for found in filled)
     for key, at in (("strength", 4), ("heat", 3), ("position", 1)):
-        drag(tab, key, at)
+        drag(part(tab, key), at)
     tab.wait_for_timeout(200)
     assert len(sent) == before
     player = part(tab, "player")
@@ -104,7 +76,7 @@ def check_dragging(tab: Page, sent: list[Any]) -> None:
         for _ in range(3):
             player.locator(".wiki-transport button").nth(3).click()
         expect(player).to_have_attribute("data-step", str(step))
-        assert read(tab) == expected({"step": step}), step
+        assert tables(tab, TOPIC) == expected({"step": step}), step
     player.locator("input[type=range]").focus()
     tab.keyboard.press("Home")
     expect(player).to_have_attribute("data-step", "0")
@@ -116,7 +88,7 @@ def test_every_table_shows_the_mechanisms_numbers(page: Pages, lang: str) -> Non
     tab = page(locale=LOCALES[lang])
     sent = frames_sent(tab)
     open_drafter(tab, lang)
-    assert read(tab) == expected({})
+    assert tables(tab, TOPIC) == expected({})
     assert tab.locator(".wiki-feedback").count() == 0
     assert tab.locator('[data-quantity="dspark_drafter.swapped"], [data-quantity$=".either_way"]').count() == 0
     check_dragging(tab, sent)
@@ -127,7 +99,7 @@ def test_every_table_shows_the_mechanisms_numbers(page: Pages, lang: str) -> Non
     form.locator("button[type=submit]").press("Enter")
     expect(form.locator(".wiki-feedback")).to_be_visible()
     settled(tab)
-    assert read(tab) == expected({**chosen, "guess2": "same"})
+    assert tables(tab, TOPIC) == expected({**chosen, "guess2": "same"})
 
 
 def test_bad_pairs_are_named_and_links_restore(page: Pages) -> None:
@@ -138,7 +110,7 @@ def test_bad_pairs_are_named_and_links_restore(page: Pages) -> None:
     open_drafter(tab, "en", **state)
     good = own("0.9, 1/2 0.25 1 0", "1 0 0 1 0")
     assert paste(tab, "0.9, 1/2 0.25 1 0", "1 0 0 1 0").count() == 0
-    assert read(tab) == expected(state) | good
+    assert tables(tab, TOPIC) == expected(state) | good
     said: set[str] = set()
     faults = (("", "1"), ("nan", "1"), ("0.5 2", "1 0"), ("0.5", "0.5"), ("0.5 0.6", "1"), ("0 " * 1_000_000, "1"))
     for p, q in faults:
@@ -146,7 +118,7 @@ def test_bad_pairs_are_named_and_links_restore(page: Pages) -> None:
         expect(notes).to_have_count(2)  # the reason, and that the last result stays
         said.add(notes.first.inner_text())
     assert len(said) == len(faults)
-    assert read(tab) == expected(state) | good
+    assert tables(tab, TOPIC) == expected(state) | good
     cell = tab.locator(f'[data-table="{TOPIC}.own_scores_after"] .wiki-cell').first
     cell.focus()
     tab.keyboard.press("Enter")
@@ -163,5 +135,5 @@ def test_bad_pairs_are_named_and_links_restore(page: Pages) -> None:
     other.goto(tab.url.replace("lang=en", "lang=zh"))
     expect(other.locator(f'[data-table="{TOPIC}.points"] caption')).to_be_attached()
     settled(other)
-    assert read(other) == expected(state)
+    assert tables(other, TOPIC) == expected(state)
     assert re.search("[一-鿿]", paste(other, "0.5", "nan").first.inner_text())

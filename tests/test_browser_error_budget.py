@@ -14,8 +14,8 @@ from mechanisms.quant_presets import LAST_VALUES, widget
 from mechanisms.quant_summary import summary
 from mechanisms.quantity import exact_text, print_text
 from mechanisms.table import Table
-from tests.browser import idle
 from tests.browser_ledger import LANGUAGES, LOCALES, frames_sent
+from tests.chapters import drag, settled
 from tests.conftest import Pages
 
 pytestmark = pytest.mark.browser
@@ -28,11 +28,6 @@ def open_budget(page: Page, lang: str = "en", **state: object) -> None:
     page.goto(f"/{TOPIC}?v=1{query}&lang={lang}")
     expect(table(page, "bytes").locator("caption")).to_be_attached()
     settled(page)
-
-
-def settled(page: Page) -> None:
-    page.wait_for_timeout(350)
-    idle(page)
 
 
 def part(page: Page, key: str) -> Locator:
@@ -62,13 +57,6 @@ def wanted(whole: Table | None) -> dict[tuple[int, str], tuple[str, str]]:
     }
 
 
-def drag(page: Page, key: str, position: int) -> None:
-    """What a mouse does before it lets go: `input` events and no `change`."""
-    part(page, key).locator("input[type=range]").evaluate(
-        "(n, v) => { n.value = v; n.dispatchEvent(new Event('input', { bubbles: true })) }", str(position)
-    )
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_both_sliders_show_exact_values_without_a_message(page: Pages, lang: str) -> None:
     """At extreme and middle positions of bits and last value every cell is the mechanism's, and nothing is sent."""
@@ -78,8 +66,8 @@ def test_both_sliders_show_exact_values_without_a_message(page: Pages, lang: str
     before = len(sent)
     assert before > 0, "the socket was not listened to"
     for bits, last in POSITIONS:
-        drag(tab, "bits", bits)
-        drag(tab, "last", last)
+        drag(part(tab, "bits"), bits)
+        drag(part(tab, "last"), last)
         values, used = widget(LAST_VALUES[last]), Scheme(bits=bits + 2)
         found = summary(quantize(values, used), used)
         assert cells(tab, "summary") == wanted(found), (bits, last)
@@ -88,7 +76,7 @@ def test_both_sliders_show_exact_values_without_a_message(page: Pages, lang: str
         line = part(tab, "line").get_attribute("data-levels")
         assert line == str(2 ** (bits + 2) - 1)
     for position in (0, 5):
-        drag(tab, "loud", position)
+        drag(part(tab, "loud"), position)
         x = (Fraction(2**position), *INPUT_VECTOR[1:])
         assert cells(tab, "damage_loud") == wanted(damage(LOUD, x))
     tab.wait_for_timeout(400)

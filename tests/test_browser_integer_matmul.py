@@ -19,8 +19,8 @@ from mechanisms.values.integer_matmul import W_SCALE, X_SCALE, Y_SCALE
 from pages._matmul_state import FIRST_SUM, LAST_SUM, TERMS, ZERO_POSITIONS, ZERO_STEP
 from pages._matmul_width import SEQUENCE_CODES
 from tests.browser import ROOT
-from tests.browser_codes import LOCALES, Chapter, wanted
 from tests.browser_ledger import frames_sent
+from tests.chapters import LOCALES, Chapter, wanted
 from tests.conftest import Pages
 
 pytestmark = pytest.mark.browser

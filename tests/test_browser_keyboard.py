@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from pages._menu import PAGES
 from pages._rejection_pair import STEPS
-from tests.browser_codes import Chapter
 from tests.browser_ledger import TOPIC, linked, open_chapter, part, settled, table, values
+from tests.chapters import Chapter
 from tests.conftest import Pages
 
 pytestmark = pytest.mark.browser

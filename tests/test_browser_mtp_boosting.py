@@ -14,8 +14,8 @@ from mechanisms.mtp_cases import CASES, SEED_DRAFTS, Case, Drafts
 from mechanisms.mtp_mixing import DEPTHS
 from pages._mtp_state import PAIRS
 from tests.browser import ROOT
-from tests.browser_codes import LOCALES, Cells, Chapter, wanted
 from tests.browser_ledger import frames_sent
+from tests.chapters import LOCALES, Cells, Chapter, wanted
 from tests.conftest import Pages
 from tests.oracle_mtp_page import FOLLOWS, SIZES, START, Tables, frame, of_case, of_pair, of_rest, of_search
 

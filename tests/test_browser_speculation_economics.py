@@ -34,8 +34,8 @@ from mechanisms.rejection_presets import PRESETS
 from mechanisms.speculation_economics import RATES, best, costs_of, speed_curve
 from mechanisms.table import Table
 from pages._economics_state import DRAFT_TIMES, TREE_PAIRS, VERIFY_TIMES
-from tests.browser import idle
 from tests.browser_ledger import LANGUAGES, LOCALES, frames_sent
+from tests.chapters import Cells, drag, settled, tables
 from tests.conftest import Pages
 
 pytestmark = pytest.mark.browser
@@ -45,10 +45,6 @@ SLIDERS = {
     "heat": (9, 0, 19), "drafts": (4, 0, 12), "coupling": (20, 0, 20),
 }  # default, both ends  # fmt: skip
 WIDTHS = (2, 2, 1)
-READ = """() => Object.fromEntries([...document.querySelectorAll('[data-table]')].map(t => [t.dataset.table,
-  [...t.querySelectorAll('.wiki-cell')].map(b => [b.dataset.cell, b.dataset.quantity, b.dataset.value, b.dataset.exact,
-    b.textContent])]))"""
-Cells = dict[tuple[int, str], tuple[str, str]]
 
 
 def open_chapter(page: Page, lang: str = "en", **state: object) -> None:
@@ -58,25 +54,13 @@ def open_chapter(page: Page, lang: str = "en", **state: object) -> None:
     settled(page)
 
 
-def settled(page: Page) -> None:
-    page.wait_for_timeout(350)
-    idle(page)
-
-
 def part(page: Page, key: str) -> Locator:
     return page.locator(f"[data-key='{TOPIC}.{key}']")
 
 
-def tables(page: Page) -> dict[str, Cells]:
-    """Every table of the page: name → `(row, quantity)` → `(decimal, exact)`; what is printed must be the decimal."""
-    found: dict[str, Cells] = {}
-    for name, cells in page.evaluate(READ).items():
-        made = found[name.removeprefix(f"{TOPIC}.")] = {}
-        for place, quantity, value, exact, text in cells:
-            if value:
-                assert text == value, (name, place)
-                made[int(place.split("-")[0]), quantity.split(".")[1]] = (value, exact)
-    return found
+def shown_tables(page: Page) -> dict[str, Cells]:
+    """Every table of the page, without what is undefined."""
+    return {n: {at: v for at, v in found.items() if v[0]} for n, found in tables(page, TOPIC).items()}
 
 
 def cells(table: Table, row: int | None = None) -> Cells:
@@ -114,13 +98,6 @@ def expected(at: dict[str, int]) -> dict[str, Cells]:
     return {name: cells(t) for name, t in found.items()} | {"now": cells(curve, at["gamma"])}
 
 
-def drag(page: Page, key: str, position: int) -> None:
-    """What a mouse does before it lets go: `input` events and no `change`."""
-    part(page, key).locator("input[type=range]").evaluate(
-        "(n, v) => { n.value = v; n.dispatchEvent(new Event('input', { bubbles: true })) }", str(position)
-    )
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_table_at_every_end_of_the_sliders(page: Pages, lang: str) -> None:
     """All twenty-five tables show the mechanism's values at the defaults and at both ends of all sliders, and dragging
@@ -133,8 +110,8 @@ def test_every_table_at_every_end_of_the_sliders(page: Pages, lang: str) -> None
     for place in range(3):
         at = {name: ends[place] for name, ends in SLIDERS.items()}
         for name, position in at.items():
-            drag(tab, name, position)
-        shown, wanted = tables(tab), expected(at)
+            drag(part(tab, name), position)
+        shown, wanted = shown_tables(tab), expected(at)
         assert shown.keys() == wanted.keys()
         for name, found in shown.items():
             assert found == wanted[name], (name, at)
@@ -173,14 +150,14 @@ def test_own_input_guesses_and_links(page: Pages) -> None:
     expect(form.locator(".wiki-feedback")).to_be_visible()
 
     assert own(tab, "chain", "1/2, 0.5").count() == 0
-    assert tables(tab)["chain_table"] == cells(chain((Fraction(1, 2),) * 2))
-    good, address, said = tables(tab)["chain_table"], tab.url, set()
+    assert shown_tables(tab)["chain_table"] == cells(chain((Fraction(1, 2),) * 2))
+    good, address, said = shown_tables(tab)["chain_table"], tab.url, set()
     assert "own_chain=" in address
     for text in ("", "two", "nan", "-1", "1.5", "0." + "1" * 90, "1 " * 50_000):
         notes = own(tab, "chain", text)
         expect(notes).to_have_count(2)  # the reason, and that the last result stays
         said.add(notes.first.inner_text())
-        assert tables(tab)["chain_table"] == good and tab.url == address
+        assert shown_tables(tab)["chain_table"] == good and tab.url == address
     assert len(said) == 7
     part(tab, "settings").locator('input[value="square"]').check(force=True)
     settled(tab)
@@ -193,12 +170,12 @@ def test_own_input_guesses_and_links(page: Pages) -> None:
     part(tab, "tree").locator('input[value="wide"]').check(force=True)
     settled(tab)
     names = ("chain_table", "speed_curve", "best", "tree_summary", "tree_walk")
-    shown = tables(tab)
+    shown = shown_tables(tab)
     other = page(locale="zh-CN")
     other.goto(tab.url.replace("lang=en", "lang=zh"))
     expect(other.locator(f'[data-table="{TOPIC}.two_steps"] caption')).to_be_attached()
     settled(other)
-    again = tables(other)
+    again = shown_tables(other)
     assert {n: again[n] for n in names} == {n: shown[n] for n in names}
     assert re.search("[一-鿿]", own(other, "trace", "x").first.inner_text())
     assert part(other, "guess1").locator(".wiki-feedback").count() == 1

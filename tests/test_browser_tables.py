@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.browser_codes import LOCALES, Chapter, wanted
 from tests.browser_ledger import digest
+from tests.chapters import LOCALES, Chapter, wanted
 from tests.conftest import Pages
 from tests.shown_tables import CHAPTERS
 

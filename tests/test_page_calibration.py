@@ -26,7 +26,7 @@ from pages._calibration_measure import PEAKS_SHOWN
 from pages._calibration_state import CONTROLS, DEMO_WIDTH, GUESSES, MAX_FILE, MAX_OWN_SIDE, read_file
 from pages.calibration import SLOTS
 from tests.browser import ROOT
-from tests.browser_codes import LOCALES, sent, session, visit, wanted
+from tests.chapters import LOCALES, sent, session, visit, wanted
 
 TOPIC = "calibration"
 TEXTS = tomllib.loads((ROOT / "lessons/ui.toml").read_text("utf-8"))[TOPIC]

@@ -9,22 +9,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lessons import store
 from mechanisms.precision_choice import LONG, SHORT
 from mechanisms.quantity import short_text
 from pages._precision_state import CONTROLS, RATES, STEPS, TARGETS
-from tests.browser_codes import sent, wanted
 from tests.browser_ledger import fraction, rows_of
+from tests.chapters import Opener, parts, sent, wanted
 from tests.precision_page import EXTREMES, TOPIC, expected
 
-PAGE = """
-from pages import _frame
-from pages._precision_state import CONTROLS, TOPIC
-from pages.draft_precision import REACH, SLOTS
-_frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)
-"""
 Open = Callable[..., dict[str, Any]]
 TEXTS = {"target": [short_text(x) for x in TARGETS], "rate": [short_text(x) for x in RATES],
          "step": [short_text(x) for x in STEPS], "length": [str(k) for k in range(1, 13)]}  # fmt: skip
@@ -34,23 +27,8 @@ FRAMED = {"window": "length", "speedups": "target", "break_even": "target"}
 @pytest.fixture(scope="module", params=store.LANGUAGES)
 def opened(request: pytest.FixtureRequest) -> Open:
     """`opened(model="mean")` → key of every part → its data, in one session per language."""
-    session = AppTest.from_string(PAGE, default_timeout=90)
-
-    def show(**state: object) -> dict[str, Any]:
-        session.session_state["lang"] = request.param
-        session.query_params.clear()
-        for key, value in {"lang": request.param, "v": "1", **state}.items():
-            session.query_params[key] = str(value)
-        session.run()
-        assert not session.exception and not session.error
-        found: dict[str, Any] = {}
-        for element in session.get("bidi_component"):
-            for part in json.loads(element.proto.json).get("parts", ()):
-                assert part["key"] not in found
-                found[part["key"]] = part["data"]
-        return found
-
-    return show
+    opener = Opener(TOPIC, request.param)
+    return lambda **state: parts(opener(**state))
 
 
 def frame_of(name: str, state: dict[str, str]) -> int:

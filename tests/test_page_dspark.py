@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lessons import store
 from mechanisms import dspark_input as typed
@@ -19,59 +18,21 @@ from mechanisms.dspark_presets import CHAINS, CURVES, EXAMPLES, REQUESTS, number
 from pages._dspark_state import CONTROLS, chains, stops
 from pages.dspark import SLOTS
 from tests.browser_dspark import TOPIC, Shown, State, chain_tables, shown, wanted
+from tests.chapters import Opener, parts, sent
 
-PAGE = """
-from pages import _frame
-from pages._dspark_state import CONTROLS, TOPIC
-from pages.dspark import REACH, SLOTS
-_frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)
-"""
-Open = Callable[..., AppTest]
 GUESSED = {"guess1": "2", "guess2": "more"}
 OWN_BATCH = Batch((numbers("0.9"), numbers("1/3 1"), numbers("0 0.5")), numbers("2 1.9 1.8 1.7 1.6 1.5 1.4 1.3"))
 
 
 @pytest.fixture(scope="module", params=store.LANGUAGES)
-def opened(request: pytest.FixtureRequest) -> Open:
-    """`opened(drag=3)` → the chapter in this language in one session."""
-    session = AppTest.from_string(PAGE, default_timeout=90)
-
-    def show(**state: object) -> AppTest:
-        session.session_state["lang"] = request.param
-        session.query_params.clear()
-        for key, value in {"lang": request.param, "v": "1", **state}.items():
-            session.query_params[key] = str(value)
-        session.run()
-        assert not session.exception and not session.error
-        return session
-
-    show.lang = request.param  # type: ignore[attr-defined]
-    return show
-
-
-def parts(page: AppTest) -> dict[str, Any]:
-    """Key of every part → its data, over all blocks."""
-    found: dict[str, Any] = {}
-    for element in page.get("bidi_component"):
-        for part in json.loads(element.proto.json).get("parts", ()):
-            found[part["key"]] = part["data"]
-    return found
-
-
-def table_of(data: dict[str, Any], frame: int) -> Shown:
-    columns = [c["name"] for c in data["columns"]]
-    frames = data["frames"]
-    return {
-        (r, column): tuple((text or "||").split("|")[:2])  # type: ignore[misc]
-        for r, row in enumerate(frames[min(frame, len(frames) - 1)])
-        for column, text in zip(columns, row, strict=True)
-    }
+def opened(request: pytest.FixtureRequest) -> Opener:
+    return Opener(TOPIC, request.param)
 
 
 def tables(found: dict[str, Any], frames: dict[str, int]) -> dict[str, Shown]:
     """Every table that was sent, at the position of the control that it follows."""
     return {
-        data["id"].removeprefix(f"{TOPIC}."): table_of(data, frames.get(data["topic"], 0))
+        data["id"].removeprefix(f"{TOPIC}."): sent(data, min(frames.get(data["topic"], 0), len(data["frames"]) - 1))
         for data in found.values()
         if "frames" in data and "columns" in data
     }
@@ -112,7 +73,7 @@ STATES: dict[str, tuple[dict[str, str], State]] = {
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_every_table_is_the_mechanism(opened: Open, name: str) -> None:
+def test_every_table_is_the_mechanism(opened: Opener, name: str) -> None:
     """All tables that are sent, cell by cell, at defaults and at the ends of every control."""
     query, state = STATES[name]
     found = parts(opened(**query))
@@ -121,7 +82,7 @@ def test_every_table_is_the_mechanism(opened: Open, name: str) -> None:
 
 
 @pytest.mark.parametrize("chain", ["printed", "all", "rejected"])
-def test_every_stop_of_the_slider_is_the_mechanism(opened: Open, chain: str) -> None:
+def test_every_stop_of_the_slider_is_the_mechanism(opened: Opener, chain: str) -> None:
     """For every position and every stop the frames hold the tables of the chain with that one value."""
     base = CHAINS[chain]
     for at in range(len(base)):
@@ -130,10 +91,10 @@ def test_every_stop_of_the_slider_is_the_mechanism(opened: Open, chain: str) -> 
         assert len(texts) == len(stops(base, at)) == len(found[f"{TOPIC}.survival"]["frames"]) > 20
         for frame, moved in enumerate(chains(base, at)):
             for name, table in chain_tables(moved, State().costs, guessed=False).items():
-                assert table_of(found[f"{TOPIC}.{name}"], frame) == shown(table), (name, frame)
+                assert sent(found[f"{TOPIC}.{name}"], frame) == shown(table), (name, frame)
 
 
-def test_every_slot_sends_something(opened: Open) -> None:
+def test_every_slot_sends_something(opened: Opener) -> None:
     """Each slot of the chapter adds at least one part once the guesses are in; recomputed tables wait for the click."""
     sent = set(parts(opened(**GUESSED)))
     renamed = {
@@ -153,7 +114,7 @@ JUNK = {
 }  # fmt: skip
 
 
-def test_junk_in_the_link_is_named_and_replaced(opened: Open) -> None:
+def test_junk_in_the_link_is_named_and_replaced(opened: Opener) -> None:
     """Every control whose value cannot be taken is named, and the page shows its defaults."""
     assert set(JUNK) == {c.name for c in CONTROLS}
     found = parts(opened(**JUNK))
@@ -161,7 +122,7 @@ def test_junk_in_the_link_is_named_and_replaced(opened: Open) -> None:
     assert tables(found, positions(found))["survival"] == wanted(State(guessed=False))["survival"]
 
 
-def test_guesses_keep_their_answer(opened: Open) -> None:
+def test_guesses_keep_their_answer(opened: Opener) -> None:
     """Nothing of either answer is sent before its guess, whatever the other says; a teacher's link opens both."""
     sent = json.dumps(parts(opened()), ensure_ascii=False)
     for secret in (
@@ -180,7 +141,7 @@ def test_guesses_keep_their_answer(opened: Open) -> None:
     assert open_[f"{TOPIC}.guess1"]["feedback"] and open_[f"{TOPIC}.guess2"]["feedback"]
 
 
-def test_every_guess_has_feedback_of_its_own(opened: Open) -> None:
+def test_every_guess_has_feedback_of_its_own(opened: Opener) -> None:
     """Each length and each option has its own words; the right ones are marked."""
     said = {parts(opened(guess1=g))[f"{TOPIC}.guess1"]["feedback"].split("</p>")[1] for g in range(5)}
     assert len(said) == 5
@@ -192,7 +153,7 @@ def test_every_guess_has_feedback_of_its_own(opened: Open) -> None:
         assert verdicts["more"] == "right" and verdicts[g] == ("right" if g == "more" else "wrong")
 
 
-def test_player_tells_the_path(opened: Open) -> None:
+def test_player_tells_the_path(opened: Opener) -> None:
     """One picture per admission; the early stop on the steps is the second one, the best point is said once."""
     for curve, stop in (("smooth", 3), ("step", 1)):
         steps = parts(opened(curve=curve))[f"{TOPIC}.player"]["variants"][0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,11 +17,10 @@ from pages import _drafter_scores as scores
 from pages._drafter_guess import mistake
 from pages._drafter_state import CONTROLS
 from pages.dspark_drafter import SLOTS
-from tests.browser import ROOT
-from tests.oracle_drafter_page import Cells, expected, own
+from tests.chapters import Opener, parts, sent
+from tests.oracle_drafter_page import expected, own
 
 TOPIC = "dspark_drafter"
-Open = Callable[..., AppTest]
 LAST = 6
 # which control a table's frames follow, and how many positions it has
 FRAMES: dict[str, tuple[str, int, int]] = {
@@ -41,69 +39,39 @@ STATES: tuple[dict[str, object], ...] = (
 
 
 @pytest.fixture(scope="module", params=store.LANGUAGES)
-def opened(request: pytest.FixtureRequest) -> Open:
-    """`opened(anchor="New")` → the chapter in this language, in one session."""
-    session = AppTest.from_file(str(ROOT / "pages/__main__.py"), default_timeout=90)
-    session.query_params["lang"] = request.param
-    session.run()
-    session.switch_page(f"{TOPIC}.py")
-
-    def show(**state: object) -> AppTest:
-        session.query_params.clear()
-        for key, value in {"lang": request.param, "v": "1", **state}.items():
-            session.query_params[key] = str(value)
-        session.run()
-        assert not session.exception and not session.error
-        return session
-
-    show.lang = request.param  # type: ignore[attr-defined]
-    return show
+def opened(request: pytest.FixtureRequest) -> Opener:
+    return Opener(TOPIC, request.param)
 
 
-def parts(page: AppTest) -> dict[str, Any]:
-    """Key of every part → its data, over all blocks."""
-    blocks = [json.loads(e.proto.json) for e in page.get("bidi_component")]
-    return {part["key"]: part["data"] for block in blocks for part in block.get("parts", ())}
-
-
-def table(data: Any, frame: int = 0) -> Cells:
-    columns = [c["name"] for c in data["columns"]]
-    return {
-        (r, column): tuple((text or "||").split("|")[:2])  # type: ignore[misc]
-        for r, row in enumerate(data["frames"][frame])
-        for column, text in zip(columns, row, strict=True)
-    }
-
-
-def sent(page: AppTest) -> dict[str, Any]:
+def tables_of(page: AppTest) -> dict[str, Any]:
     """Every table that is sent, by its name."""
     found = {k.removeprefix(f"{TOPIC}."): d for k, d in parts(page).items()}
     return {k: d for k, d in found.items() if isinstance(d, dict) and "frames" in d and "columns" in d}
 
 
 @pytest.mark.parametrize("state", STATES, ids=["first", "second", "third"])
-def test_every_table_and_frame_is_the_mechanisms(opened: Open, state: dict[str, object]) -> None:
+def test_every_table_and_frame_is_the_mechanisms(opened: Opener, state: dict[str, object]) -> None:
     """All tables, each at every position of the slider or choice that its frames follow, cell by cell."""
-    tables = sent(opened(**state))
+    tables = tables_of(opened(**state))
     assert set(tables) == set(expected(state))
     for name, (control, first, count) in FRAMES.items():
         assert len(tables[name]["frames"]) == count
         for at in {0, count // 2, count - 1}:
             want = expected({**state, control: at + first})[name]
-            assert table(tables[name], at) == want, (name, at)
+            assert sent(tables[name], at) == want, (name, at)
     for at, head in enumerate(("off", "on")):
         for step in range(LAST + 1):
             want = expected({**state, "head": head, "step": step})
             for name in ("bias_row", "law"):
-                assert table(tables[name], at * (LAST + 1) + step) == want[name], (name, head, step)
+                assert sent(tables[name], at * (LAST + 1) + step) == want[name], (name, head, step)
     for at, place in enumerate(PUBLISHED):
         want = expected({**state, "published": place})
-        assert all(table(tables[n], at) == want[n] for n in ("points", "points_summary"))
+        assert all(sent(tables[n], at) == want[n] for n in ("points", "points_summary"))
     for name in ("sizes", "protocol", "places"):
-        assert table(tables[name]) == expected(state)[name]
+        assert sent(tables[name]) == expected(state)[name]
 
 
-def test_every_slot_sends_something(opened: Open) -> None:
+def test_every_slot_sends_something(opened: Opener) -> None:
     """Each slot of the chapter adds at least one part."""
     shown = set(parts(opened()))
     renamed = {"guess_pair": "guess1", "guess_order": "guess2", "scores": "scores_before", "bins": "bins_before"}
@@ -120,7 +88,7 @@ def test_every_slot_sends_something(opened: Open) -> None:
     ],
     ids=["block", "calibration", "rest"],
 )
-def test_impossible_values_are_named_and_replaced(opened: Open, state: dict[str, str]) -> None:
+def test_impossible_values_are_named_and_replaced(opened: Opener, state: dict[str, str]) -> None:
     """Every control whose value in the link cannot be taken is named, and the link becomes valid."""
     page = opened(**state)
     named = {k.removeprefix(f"notice-{TOPIC}-") for k in parts(page) if k.startswith("notice-")}
@@ -129,7 +97,7 @@ def test_impossible_values_are_named_and_replaced(opened: Open, state: dict[str,
     assert not [k for k in parts(opened(**repaired)) if k.startswith("notice-")]
 
 
-def test_answers_wait_for_the_guess(opened: Open) -> None:
+def test_answers_wait_for_the_guess(opened: Opener) -> None:
     """Before a guess there is no feedback and no column that answers; each wrong answer has its own words."""
     closed = parts(opened())
     assert closed[f"{TOPIC}.guess1"]["feedback"] is None and closed[f"{TOPIC}.guess2"]["feedback"] is None
@@ -144,9 +112,9 @@ def test_answers_wait_for_the_guess(opened: Open) -> None:
     assert all(unlocked[f"{TOPIC}.{n}"]["feedback"] for n in ("guess1", "guess2"))
 
 
-def test_derivations_have_words_for_every_quantity(opened: Open) -> None:
+def test_derivations_have_words_for_every_quantity(opened: Opener) -> None:
     """Each column has a label, and each number without a formula says how it comes about or was given or quoted."""
-    for name, data in sent(opened(guess2="can")).items():
+    for name, data in tables_of(opened(guess2="can")).items():
         for column in data["columns"]:
             assert column["label"], (name, column["name"])
             formula = "=" in column["general"]

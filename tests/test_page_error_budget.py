@@ -18,8 +18,8 @@ from mechanisms.quantity import exact_text
 from pages._budget_state import BITS, CONTROLS, GROWTH, SHAPES, grown
 from pages._budget_widget import frames
 from pages.error_budget import SLOTS
-from tests.browser_codes import LOCALES, session, visit
 from tests.browser_ledger import fraction, rows_of
+from tests.chapters import LOCALES, session, visit
 
 TOPIC = "error_budget"
 Show = Callable[..., dict[str, Any]]

@@ -21,7 +21,7 @@ from pages._matmul_output import OUTPUT_SCALES
 from pages._matmul_state import CONTROLS, COUNTS, FIRST_SUM, LAST_SUM, TERMS, TYPES, ZERO_POSITIONS, ZERO_STEP
 from pages._matmul_width import SEQUENCE_CODES
 from pages.integer_matmul import SLOTS
-from tests.browser_codes import LOCALES, sent, session, visit, wanted
+from tests.chapters import LOCALES, sent, session, visit, wanted
 
 TOPIC = "integer_matmul"
 

@@ -16,7 +16,7 @@ from pages import _mtp_editor
 from pages._mtp_guess import mistake
 from pages._mtp_state import CONTROLS, GUESSES, PAIRS, TOPIC
 from pages.mtp_boosting import SLOTS
-from tests.browser_codes import LOCALES, sent, session, visit, wanted
+from tests.chapters import LOCALES, sent, session, visit, wanted
 from tests.oracle_mtp_page import SIZES, Tables, of_case, of_pair, of_rest, of_search
 
 AFTER_GUESSES = {"guess1": "b_a", "guess2": 11, "pair": "seed"}

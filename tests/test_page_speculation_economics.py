@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import get_args
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lessons import store
 from mechanisms import economics_lists, economics_tree
@@ -18,6 +16,7 @@ from mechanisms.speculation_economics import RATES, speed_curve
 from pages._economics_state import CONTROLS, DRAFT_TIMES, SPEEDS, VERIFY_TIMES
 from pages.speculation_economics import SLOTS
 from tests.browser_ledger import rows_of
+from tests.chapters import Opener, parts
 from tests.economics_waves import (
     CHOSEN,
     ENDS,
@@ -26,42 +25,21 @@ from tests.economics_waves import (
     check_rates,
     check_speed,
     check_tree,
-    parts,
     shown,
     wanted,
     wave,
 )
 
 TOPIC = "speculation_economics"
-PAGE = """
-from pages import _frame
-from pages._economics_state import CONTROLS, TOPIC
-from pages.speculation_economics import REACH, SLOTS
-_frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)
-"""
-Open = Callable[..., AppTest]
 Cells = dict[tuple[int, str], tuple[str, str]]
 
 
 @pytest.fixture(scope="module", params=store.LANGUAGES)
-def opened(request: pytest.FixtureRequest) -> Open:
-    """`opened(gamma=2)` → the chapter in this language, in one session."""
-    session = AppTest.from_string(PAGE, default_timeout=90)
-
-    def show(**state: object) -> AppTest:
-        session.session_state["lang"] = request.param
-        session.query_params.clear()
-        for key, value in {"lang": request.param, "v": "1", **state}.items():
-            session.query_params[key] = str(value)
-        session.run()
-        assert not session.exception and not session.error
-        return session
-
-    show.lang = request.param  # type: ignore[attr-defined]
-    return show
+def opened(request: pytest.FixtureRequest) -> Opener:
+    return Opener(TOPIC, request.param)
 
 
-def test_every_slot_sends_something(opened: Open) -> None:
+def test_every_slot_sends_something(opened: Opener) -> None:
     """Each slot adds at least one part; the editors of own input do once they are chosen."""
     found = set(parts(opened(curve="own", own_curve="1~1.1~1.2", tree_pair="own", own_pair="A,B~1/2,1/2~1/4,3/4")))
     renamed = {"guess_longer": "guess1", "guess_rivals": "guess2"}
@@ -69,7 +47,7 @@ def test_every_slot_sends_something(opened: Open) -> None:
     assert missing == set()
 
 
-def test_formulas_find_their_numbers(opened: Open) -> None:
+def test_formulas_find_their_numbers(opened: Opener) -> None:
     """Each slot of a formula names a column of its own table, or of the table that its sums run over."""
     found = parts(opened())
     tables = {k: d for k, d in found.items() if "columns" in d}
@@ -90,9 +68,9 @@ def test_waves_reach_every_value() -> None:
     assert {*ENDS, *OWN} == {c.name for c in CONTROLS}
 
 
-def test_every_table_is_its_mechanism(opened: Open) -> None:
+def test_every_table_is_its_mechanism(opened: Opener) -> None:
     """In every wave each table of the page, at both ends of its sliders, is the mechanism's or the reference's."""
-    for i in range(WAVES if opened.lang == "en" else 3):  # type: ignore[attr-defined]
+    for i in range(WAVES if opened.lang == "en" else 3):
         state = wave(i)
         found = parts(opened(**state))
         assert not [k for k in found if k.startswith("notice-")], state
@@ -101,7 +79,7 @@ def test_every_table_is_its_mechanism(opened: Open) -> None:
         check_tree(found, state)
 
 
-def test_defaults_equal_the_references(opened: Open) -> None:
+def test_defaults_equal_the_references(opened: Opener) -> None:
     """What a first visitor sees of price, falling acceptance and ridge is in the reference files."""
     found = parts(opened())
     frame = DRAFT_TIMES.index(3) * len(VERIFY_TIMES) + VERIFY_TIMES.index(12)
@@ -119,7 +97,7 @@ def test_defaults_equal_the_references(opened: Open) -> None:
         assert limits[i, "largest_batch_w4"][1] == row["largest_batch_w4"]
 
 
-def test_own_input_is_shown_as_written(opened: Open) -> None:
+def test_own_input_is_shown_as_written(opened: Opener) -> None:
     """Extreme lists and pairs of the reader's own render; three own costs leave three draft lengths."""
     for i in range(3):
         found = parts(opened(**{name: values[i] for name, values in OWN.items()}, **CHOSEN))
@@ -131,7 +109,7 @@ def test_own_input_is_shown_as_written(opened: Open) -> None:
     assert shown(found, "metrics") == wanted(metrics((0, 5, 2), 5))
 
 
-def test_junk_is_answered_by_notices(opened: Open) -> None:
+def test_junk_is_answered_by_notices(opened: Opener) -> None:
     """Text that a control does not know is replaced and named, one notice for each."""
     junk = {"own_chain": "2", "own_trace": "13", "own_curve": "0", "own_pair": "A~1~1"}
     for text in ("nonsense", "nan", "-7"):
@@ -156,7 +134,7 @@ def test_own_input_comes_back_from_its_link() -> None:
     assert by_name["own_pair"].read(by_name["own_pair"].write(pair)) == (pair, False)
 
 
-def test_guesses_have_their_own_feedback(opened: Open) -> None:
+def test_guesses_have_their_own_feedback(opened: Opener) -> None:
     """Nothing of the answer is sent before a guess; each kind of guess has words of its own."""
     before = parts(opened())
     assert before[f"{TOPIC}.guess1"]["feedback"] is None and before[f"{TOPIC}.guess2"]["feedback"] is None

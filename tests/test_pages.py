@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +18,7 @@ from pages._menu import PAGES
 from pages._rejection_pair import CONTROLS
 from tests.browser import ROOT
 from tests.browser_ledger import JUNK, LANGUAGES, TOPIC, WAVES, fraction, reference, rows_of
+from tests.chapters import Cells, Opener, parts, sent
 
 RULES = {
     "accept every draft": "accept_all",
@@ -32,48 +31,19 @@ LENGTH = {
 }  # fmt: skip
 # percent of drafts rejected -> the thought behind it
 SHARES = {"right": 50, "agreement": 0, "favourite_only": 56, "point_mass": 60, "low": 30, "high": 90}
-Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
-def opened(request: pytest.FixtureRequest) -> Open:
-    """`opened("sources", pair="identical")` → that page in this language, run in one session of its own."""
-    session = AppTest.from_file(str(ROOT / "pages/__main__.py"), default_timeout=60)
-    session.query_params["lang"] = request.param
-    session.run()
-
-    def show(name: str = TOPIC, **state: object) -> AppTest:
-        session.switch_page(f"{name}.py")
-        session.query_params.clear()
-        for key, value in {"lang": request.param, "v": "1", **state}.items():
-            session.query_params[key] = str(value)
-        session.run()
-        assert not session.exception and not session.error
-        return session
-
-    show.lang = request.param  # type: ignore[attr-defined]
-    return show
+def opened(request: pytest.FixtureRequest) -> Opener:
+    return Opener(TOPIC, request.param)
 
 
-def parts(page: AppTest) -> dict[str, Any]:
-    """Key of every part of every block → the data that its browser side gets."""
-    blocks = [json.loads(e.proto.json) for e in page.get("bidi_component")]
-    return {part["key"]: part["data"] for block in blocks for part in block.get("parts", ())}
-
-
-def table(page: AppTest, name: str, frame: int = 0) -> dict[tuple[int, str], tuple[str, str]]:
-    """`(row, quantity)` → `(decimal, exact)`, empty where undefined."""
-    data = parts(page)[f"{TOPIC}.{name}"]
-    columns = [c["name"] for c in data["columns"]]
-    cells = {}
-    for r, row in enumerate(data["frames"][frame]):
-        for column, text in zip(columns, row, strict=True):
-            cells[r, column] = tuple((text or "||").split("|")[:2])
-    return cells
+def table(page: AppTest, name: str, frame: int = 0) -> Cells:
+    return sent(parts(page)[f"{TOPIC}.{name}"], frame)
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_runs_and_says_something(opened: Open, name: str) -> None:
+def test_page_runs_and_says_something(opened: Opener, name: str) -> None:
     """Each page runs without an exception and is not empty."""
     page = opened(name)
     text = "".join(d.get("html", "") for d in parts(page).values())
@@ -93,7 +63,7 @@ def test_pages_have_the_same_parts_in_both_languages(name: str) -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_ledger_payload_equals_the_reference(opened: Open, preset: str) -> None:
+def test_ledger_payload_equals_the_reference(opened: Opener, preset: str) -> None:
     """What is sent for the ledger and its totals is the reference file's row, cell by cell, for every preset."""
     page = opened(pair=preset)
     cells, totals = table(page, "ledger"), table(page, "summary")
@@ -113,7 +83,7 @@ def test_ledger_payload_equals_the_reference(opened: Open, preset: str) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_law_payload_equals_the_reference(opened: Open, rule: str) -> None:
+def test_law_payload_equals_the_reference(opened: Opener, rule: str) -> None:
     """What is sent for the law of a broken rule and its distance is the reference's, for every preset."""
     for preset in PRESETS:
         page = opened(pair=preset, rule=RULES[rule])
@@ -124,7 +94,7 @@ def test_law_payload_equals_the_reference(opened: Open, rule: str) -> None:
             assert verdict[0, "distance"] == (row["tv"], row["tv_exact"]), preset
 
 
-def test_greedy_bias_and_length_payloads_equal_the_reference(opened: Open) -> None:
+def test_greedy_bias_and_length_payloads_equal_the_reference(opened: Opener) -> None:
     """The three figures called acceptance and the law of two drafts are those of their reference files."""
     for row in reference("greedy_draft_bias"):
         cells = table(opened(pair=row["preset"]), "greedy_bias")
@@ -142,7 +112,7 @@ def test_greedy_bias_and_length_payloads_equal_the_reference(opened: Open) -> No
 
 
 @pytest.mark.parametrize("wave", range(WAVES), ids=[f"wave-{i}" for i in range(WAVES)])
-def test_impossible_values_are_named_and_replaced(opened: Open, wave: int) -> None:
+def test_impossible_values_are_named_and_replaced(opened: Opener, wave: int) -> None:
     """Every control whose value in the link cannot be taken is named in a notice, and the link becomes valid."""
     state = {name: texts[wave] for name, texts in JUNK.items() if wave < len(texts)}
     page = opened(**state)
@@ -154,7 +124,7 @@ def test_impossible_values_are_named_and_replaced(opened: Open, wave: int) -> No
     assert not [k for k in parts(again) if k.startswith("notice-")]
 
 
-def test_every_guess_has_feedback_of_its_own(opened: Open) -> None:
+def test_every_guess_has_feedback_of_its_own(opened: Opener) -> None:
     """Each option of the first question and each mistaken share of the second gets its own answer; without a guess
     there is none in what is sent."""
     assert all(parts(opened())[f"{TOPIC}.{name}"]["feedback"] is None for name in ("guess1", "guess2"))
@@ -171,7 +141,7 @@ def test_every_guess_has_feedback_of_its_own(opened: Open) -> None:
     assert len(set(found.values())) == len(found) == 10
 
 
-def test_sources_lists_every_source(opened: Open) -> None:
+def test_sources_lists_every_source(opened: Opener) -> None:
     """Each entry of the sources file is on the page, with an anchor that citations lead to."""
     html = "".join(d.get("html", "") for d in parts(opened("sources")).values())
     assert [key for key in store.sources() if f'id="{key}"' not in html] == []

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechanisms.distribution import InvalidInput, Pair
+from mechanisms.distribution import InvalidInput, Pair, split_list
 from mechanisms.quantity import as_fraction
 from mechanisms.rejection_ledger import summary
-from mechanisms.rejection_lists import MAX_LIST, list_summary, read_lists, split_list
+from mechanisms.rejection_lists import MAX_LIST, list_summary, read_lists
 from tests.oracle_rejection import SEEDED, Law, laws, shares, two_laws
 
 EXACT = ("acceptance_rate", "rejection_probability", "correction_total", "largest_error")

@@ -1,4 +1,4 @@
-"""The chapters on integers and calibration as a browser or Streamlit's test driver shows them."""
+"""A chapter as a browser or Streamlit's test driver shows it, and what it has to show."""
 
 from __future__ import annotations
 
@@ -32,19 +32,24 @@ def wanted(table: Table, order: Iterable[str] | None = None) -> Cells:
 
 def session(lang: str) -> AppTest:
     """A session of its own in this language."""
-    app = AppTest.from_file(str(ROOT / "pages/__main__.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "pages/__main__.py"), default_timeout=90)
     app.query_params["lang"] = lang
     return app.run()
 
 
-def visit(app: AppTest, topic: str, lang: str, **state: object) -> dict[str, Any]:
-    """Key of every part of the chapter → the data that the browser gets."""
+def at(app: AppTest, topic: str, /, **state: object) -> AppTest:
+    """The session at this page in this state."""
     app.switch_page(f"{topic}.py")
     app.query_params.clear()
-    for key, value in {"lang": lang, "v": "1", **state}.items():
+    for key, value in {"v": "1", **state}.items():
         app.query_params[key] = str(value)
     app.run()
     assert not app.exception and not app.error
+    return app
+
+
+def parts(app: AppTest) -> dict[str, Any]:
+    """Key of every part of the page → the data that the browser gets."""
     found: dict[str, Any] = {}
     for element in app.get("bidi_component"):
         for part in json.loads(element.proto.json).get("parts", ()):
@@ -53,11 +58,54 @@ def visit(app: AppTest, topic: str, lang: str, **state: object) -> dict[str, Any
     return found
 
 
+def visit(app: AppTest, topic: str, lang: str, **state: object) -> dict[str, Any]:
+    return parts(at(app, topic, lang=lang, **state))
+
+
+class Opener:
+    """`opener(drag=3)` → its session at the chapter in this state."""
+
+    def __init__(self, topic: str, lang: str) -> None:
+        self.topic, self.lang, self.app = topic, lang, session(lang)
+
+    def __call__(self, topic: str = "", /, **state: object) -> AppTest:
+        return at(self.app, topic or self.topic, **{"lang": self.lang, **state})
+
+
 def sent(data: dict[str, Any], frame: int = 0) -> Cells:
     """The cells of a table as they are sent for one position of its control."""
     names = [c["name"] for c in data["columns"]]
     pieces = [((text or "||").split("|") for text in row) for row in data["frames"][frame]]
     return {(r, n): (p[0], p[1]) for r, row in enumerate(pieces) for n, p in zip(names, row, strict=True)}
+
+
+READ = """() => [...document.querySelectorAll('[data-table]')].map(t => [t.dataset.table,
+  [...t.querySelectorAll('.wiki-cell')].map(b => [Number(b.dataset.cell.split('-')[0]),
+    b.dataset.quantity.split('.')[1], b.dataset.value, b.dataset.exact, b.textContent])])"""
+
+
+def settled(page: Page) -> None:
+    """Sliders speak 150 ms after the last key, the player after 300: wait for that and for the end of the run."""
+    page.wait_for_timeout(400)
+    idle(page)
+
+
+def drag(part: Locator, position: int) -> None:
+    """What a mouse does before it lets go: `input` and no `change`."""
+    part.locator("input[type=range]").first.evaluate(
+        "(n, v) => { n.value = v; n.dispatchEvent(new Event('input', { bubbles: true })) }", str(position)
+    )
+
+
+def tables(page: Page, topic: str) -> dict[str, Cells]:
+    """All cells of every table of the page; the text of a cell is its decimal, or a word where it is undefined."""
+    found: dict[str, Cells] = {}
+    for name, cells in page.evaluate(READ):
+        assert name.startswith(f"{topic}."), name
+        for _, _, value, exact, text in cells:
+            assert text == value if value else text and not exact, (name, text)
+        found[name.removeprefix(f"{topic}.")] = {(row, q): (value, exact) for row, q, value, exact, _ in cells}
+    return found
 
 
 class Chapter:
@@ -70,9 +118,7 @@ class Chapter:
         self.settle()
 
     def settle(self) -> None:
-        """Sliders speak 150 ms after the last key, the player after 300: wait for that and for the end of the run."""
-        self.page.wait_for_timeout(400)
-        idle(self.page)
+        settled(self.page)
         expect(self.page.locator("[data-table]").first).to_be_attached()
 
     def part(self, key: str) -> Locator:
@@ -93,10 +139,7 @@ class Chapter:
         self.settle()
 
     def drag(self, key: str, position: int) -> None:
-        """What a mouse does before it lets go: `input` and no `change`."""
-        self.part(key).locator("input[type=range]").first.evaluate(
-            "(n, v) => { n.value = v; n.dispatchEvent(new Event('input', { bubbles: true })) }", str(position)
-        )
+        drag(self.part(key), position)
 
     def drop(self, key: str) -> None:
         """Let go where the slider stands."""
