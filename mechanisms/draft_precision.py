@@ -134,6 +134,8 @@ def needed_rate(tokens: Fraction, window: int) -> Real | None:
         raise ValueError(f"window={window}: must be at least 1")
     if not 1 <= tokens <= window + 1:
         return None
+    if tokens in (1, window + 1):  # no draft or every draft passes: halving would only come near
+        return REAL.mpf(int(tokens > 1))
     low, high, wanted = REAL.mpf(0), REAL.mpf(1), real(tokens)
     for _ in range(200):
         middle = (low + high) / 2

@@ -38,7 +38,7 @@
     paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', uirevision: data.table,
     font: { family: css('--font'), size: 14, color: css('--ink') }, hoverlabel: { font: { family: css('--font') } },
     legend: { orientation: 'h', y: 1.02, yanchor: 'bottom', x: 0 },
-    xaxis: { type: 'category', tickvals: names(data), ticktext: names(data).map(wiki.escaped), fixedrange: true, linecolor: css('--rule') },
+    xaxis: { type: 'category', tickvals: names(data), ticktext: names(data).map(wiki.escaped), fixedrange: true, automargin: true, linecolor: css('--rule') },
     yaxis: { rangemode: 'tozero', range: data.range, fixedrange: true, gridcolor: css('--rule'), zerolinecolor: css('--rule'), title: { text: data.axis } },
   })
 
