@@ -15,8 +15,8 @@ from mechanisms.quant_script import script
 from mechanisms.quant_stack import stacked
 from mechanisms.quant_summary import summary
 from mechanisms.table import Table
+from pages._budget_state import CHAPTER, TOPIC, choose, get, note, show
 from pages._budget_state import LAB_GROUPS as GROUP_IDS
-from pages._budget_state import TOPIC, choose, get, note, show
 from pages._parts import Block
 from pages._words import t
 
@@ -58,6 +58,10 @@ def lab_strip(block: Block, words: str) -> None:
 
 
 def group_table(block: Block, words: str) -> None:
+    """Withheld until the guess about groups is made: it holds the answer."""
+    if not CHAPTER.opened("guess2"):
+        note(block, t(f"{TOPIC}.grouping_locked"), "grouping_locked")
+        return
     outlier = get("lab_outlier") == "yes"
     found = [grouping(int(get("lab_bits")), g, with_outlier=outlier) for g in GROUP_IDS.values()]
     names = [t(f"{TOPIC}.lab_group_{g}") for g in GROUP_IDS]

@@ -64,7 +64,7 @@ CONTROLS = (
     _state.choice("overflow", OVERFLOWS, OVERFLOWS[0]),
     _state.integer("loud", 0, 5, 4),
     _state.choice("model", ("seven", "large"), "large"),
-    _state.integer("guess1", -1, 7, -1),
+    _state.guess("guess1", 7),
     _state.choice("guess2", ("", *GUESSES), ""),
 )
 CHAPTER = Chapter(TOPIC, CONTROLS, head="row_value")

@@ -50,7 +50,7 @@ CONTROLS = (
     _state.integer("sum", 0, LAST_SUM - FIRST_SUM, 795 - FIRST_SUM),
     _state.integer("size", 0, len(SIZES) - 1, 0),
     _state.choice("guess1", ("", *COUNTS), ""),
-    _state.integer("guess2", -1, WEIGHT_TOP, -1),
+    _state.guess("guess2", WEIGHT_TOP),
 )
 CHAPTER = Chapter(TOPIC, CONTROLS)
 get, put = CHAPTER.get, CHAPTER.put

@@ -5,7 +5,7 @@ parts is in /assets, sent once and not with every run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -55,15 +55,31 @@ class Block:
         return st.empty()
 
     def mount(self) -> None:
-        _BLOCK(key=self.key, data={"parts": self._parts}, on_event_change=self._deliver)
+        data = {"parts": self._parts, "heard": st.session_state.get(self._heard)}
+        _BLOCK(key=self.key, data=data, on_events_change=self._deliver)
+
+    @property
+    def _heard(self) -> str:
+        return f"_heard.{self.key}"
 
     def _deliver(self) -> None:
-        event = st.session_state[self.key].get("event")
-        if not isinstance(event, Mapping):
+        """Hand over what was not heard before. A browser repeats its events until they are confirmed: of two that come
+        during one run Streamlit keeps the later only."""
+        sent = st.session_state[self.key].get("events")
+        if not isinstance(sent, Mapping) or not isinstance(sent.get("events"), Sequence):
             return
-        handler = self._handlers.get((str(event.get("key")), str(event.get("name"))))
-        if handler is not None and event.get("value") is not None:
-            handler(event["value"])
+        sender = str(sent.get("sender"))[:40]
+        before = st.session_state.get(self._heard) or {}
+        heard = before["number"] if before.get("sender") == sender else 0
+        for event in sent["events"]:
+            number = event.get("number") if isinstance(event, Mapping) else None
+            if not isinstance(number, int) or number <= heard:
+                continue
+            heard = number
+            handler = self._handlers.get((str(event.get("key")), str(event.get("name"))))
+            if handler is not None and event.get("value") is not None:
+                handler(event["value"])
+        st.session_state[self._heard] = {"sender": sender, "number": heard}
 
 
 def shell(data: Mapping[str, Any], go: Handler) -> None:

@@ -55,8 +55,8 @@ _BY_NAME: dict[str, _frame.Slot] = {
 }
 SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()}
 
-# the vector and its bits, chosen in the widget's block, are used down to the clip search
-REACH = {"widget": "clip"}
+# the widget's vector and bits are used down to the clip search; the second guess opens a table of the lab
+REACH = {"widget": "clip", "guess-groups": "lab"}
 
 if __name__ == "__main__":
     _frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)

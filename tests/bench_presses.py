@@ -34,7 +34,10 @@ def table(topic: str, name: str) -> str:
 
 SLIDER, TOKEN = "input[type=range]", '[data-at="token-0"]'
 RIGHT, BOTH = ("ArrowRight",), ("ArrowRight", "ArrowLeft")
-R, E, M, C = CHAPTERS = ("rejection_ledger", "error_budget", "integer_matmul", "calibration")
+R, E, M, C, S, B, D, F, A = CHAPTERS = (
+    "rejection_ledger", "error_budget", "integer_matmul", "calibration", "speculation_economics", "mtp_boosting",
+    "dspark", "dspark_drafter", "draft_precision",
+)  # fmt: skip
 PRESSES = (
     Press("floor, browser", "floor", "#slider", "#value", repeat=FRAMES_PER_ROUND),
     Press("bare slider, server", "bare", ".st-key-slider input[type=range]", "#slider-value"),
@@ -53,4 +56,14 @@ PRESSES = (
     # between grids that were compared before: what the ten methods cost the first time is not the page's doing
     Press("calibration bits, server", C, of(C, "bits"), table(C, "comparison"), BOTH),
     Press("calibration column, browser", C, of(C, "player", SLIDER), table(C, "column"), BOTH, FRAMES_PER_ROUND),
+    Press("economics tree, server", S, of(S, "tree"), table(S, "tree_summary"), BOTH),
+    Press("economics rate, browser", S, of(S, "rate", SLIDER), table(S, "speed_curve"), BOTH, FRAMES_PER_ROUND),
+    Press("boosting case, server", B, of(B, "case"), table(B, "state"), BOTH),
+    Press("boosting rate, browser", B, of(B, "rate", SLIDER), table(B, "trajectory"), BOTH, FRAMES_PER_ROUND),
+    Press("budget curve, server", D, of(D, "curve"), table(D, "path"), BOTH),
+    Press("survival drag, browser", D, of(D, "drag", SLIDER), table(D, "survival"), BOTH, FRAMES_PER_ROUND),
+    Press("drafter sample, server", F, of(F, "temper"), table(F, "scores_before"), BOTH),
+    Press("drafter head, browser", F, of(F, "strength", SLIDER), table(F, "pairs"), BOTH, FRAMES_PER_ROUND),
+    Press("audit reading, server", A, of(A, "model"), table(A, "speedups"), BOTH),
+    Press("audit target, browser", A, of(A, "target", SLIDER), table(A, "speedups"), BOTH, FRAMES_PER_ROUND),
 )

@@ -6,8 +6,30 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-SERVER = ("ledger preset", "ledger rule", "budget vector", "integer types", "calibration bits")
-BROWSER = ("ledger blend", "budget bits", "budget last", "integer zero", "calibration column")
+SERVER = (
+    "ledger preset",
+    "ledger rule",
+    "budget vector",
+    "integer types",
+    "calibration bits",
+    "economics tree",
+    "boosting case",
+    "budget curve",
+    "drafter sample",
+    "audit reading",
+)
+BROWSER = (
+    "ledger blend",
+    "budget bits",
+    "budget last",
+    "integer zero",
+    "calibration column",
+    "economics rate",
+    "boosting rate",
+    "survival drag",
+    "drafter head",
+    "audit target",
+)
 # name of the aim -> (measured, percentile, baseline or None, at most: ratio or milliseconds)
 AIMS: Mapping[str, tuple[str, float, str | None, float]] = {
     **{f"{n}, against the bare {b}": (f"{n}, server", 50, f"bare {b}, server", 1.3)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from mechanisms.error_budget import Scheme, quantize, ranges
+from mechanisms.quant_clip import clip_curve
 from mechanisms.quant_output import INPUT_VECTOR, LOUD, damage
 from mechanisms.quant_presets import LAST_VALUES, widget
 from mechanisms.quant_summary import summary
@@ -140,6 +141,24 @@ def test_link_restores_the_page(page: Pages) -> None:
     expect(table(other, "bytes").locator("caption")).to_be_attached()
     settled(other)
     assert {name: cells(other, name) for name in names} == shown
+
+
+def test_quick_hands_lose_no_position(page: Pages) -> None:
+    """Presses on two sliders in turn, faster than the server answers: address and server end where the sliders are."""
+    tab = page()
+    open_budget(tab)
+    for turn in range(24):
+        name = ("bits", "last")[turn % 2]
+        part(tab, name).locator("input").focus()
+        tab.keyboard.press(("Home", "End", "ArrowLeft", "ArrowRight", "End")[turn % 5])
+    bits, last = (int(part(tab, n).locator("input").input_value()) for n in ("bits", "last"))
+    for name, value, default in (("bits", bits + 2, 4), ("last", last, 0)):
+        shown = re.compile(rf"[?&]{name}={value}(&|$)") if value != default else re.compile(rf"^(?!.*[?&]{name}=)")
+        expect(tab).to_have_url(shown)
+    settled(tab)
+    used = Scheme(bits=bits + 2)
+    assert cells(tab, "map") == wanted(summary(quantize(widget(LAST_VALUES[last]), used), used).over)
+    assert cells(tab, "clip_curve") == wanted(clip_curve(widget(LAST_VALUES[last]), bits + 2))
 
 
 def test_predictions_keep_their_answer(page: Pages) -> None:

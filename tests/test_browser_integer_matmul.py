@@ -73,7 +73,7 @@ def test_editor_takes_codes_and_names_what_it_cannot_take(page: Pages, lang: str
     assert chapter.values("sums") == wanted(sums(case))
     expect(tab).to_have_url(re.compile("own=255%2C200"))
     good, link = chapter.values("sums"), tab.url
-    for text, code in (("40000", "too_large"), ("<i>", "not_an_integer")):
+    for text, code in (("40000", "too_large"), ("<i>", "not_an_integer"), ("", "empty")):
         enter("w-1", text)
         expect(editor.locator(".wiki-error")).to_have_text(
             TEXTS[f"bad_{code}"][lang].format(detail=text, most="32,768")

@@ -39,7 +39,7 @@ UNSIGNED = ((255,) * 6, (127,) * 6, 16)
 VISITS = {
     "error_budget": (
         Visit(
-            {**LOW, "largest": 4},
+            {**LOW, "largest": 4, "guess2": "always"},
             {**LOW, "vector": "preset", "seed": 1, "grid": "symmetric", "clip": "1", "rule": "half_even",
              "group": "all", "convention": "levels", "largest": "4", "law": "gaussian", "lab_bits": 4,
              "lab_group": "one group", "lab_outlier": False, "tie": "half_even", "tensor": "outlier", "shape": "e2m1",
@@ -47,8 +47,9 @@ VISITS = {
             {"bits": 6, "last": 5, "loud": 5}, HIGH,
         ),
         Visit(
-            {**HIGH, "vector": "outlier", "seed": 9999, "grid": "asymmetric", "clip": "0.5", "rule": "half_away",
-             "group": "2", "convention": "cells", "largest": 20, "law": "student", "lab_bits": 8, "lab_group": "alone",
+            {**HIGH, "guess2": "same", "vector": "outlier", "seed": 9999, "grid": "asymmetric", "clip": "0.5",
+             "rule": "half_away", "group": "2", "convention": "cells", "largest": 20, "law": "student", "lab_bits": 8,
+             "lab_group": "alone",
              "lab_outlier": "yes", "tie": "half_away", "tensor": "plain", "shape": "e5m2", "overflow": "strict",
              "model": "seven"},
             {**HIGH, "vector": "outlier", "seed": 9999, "grid": "asymmetric", "clip": "0.5", "rule": "half_away",

@@ -46,7 +46,7 @@ def table(page: dict[str, Any], name: str, frame: int = 0) -> dict[tuple[int, st
 def test_every_slot_sends_something(show: Show) -> None:
     """Each slot of the chapter adds at least one part; together with the lesson nothing is left empty."""
     shown = set(show())
-    renamed = {"guess_lost": "guess1", "guess_groups": "guess2", "damage": "damage_loud"}
+    renamed = {"guess_lost": "guess1", "guess_groups": "guess2", "damage": "damage_loud", "grouping": "grouping_locked"}
     missing = {s for s in SLOTS if f"{TOPIC}.{renamed.get(s.split('.')[1], s.split('.')[1])}" not in shown}
     assert missing == set()
 
@@ -56,7 +56,7 @@ def test_extremes_of_every_control_render(show: Show, control: str) -> None:
     """Both ends of each control, and text that no control knows, show the page without an exception."""
     ends = {
         "own": ("0", "1~-1", "0~0~0", "1/3~-1e-9~1e9", "~".join(["0.5"] * 24)), "seed": ("0", "9999"),
-        "bits": ("2", "8"), "last": ("0", "5"), "loud": ("0", "5"), "guess1": ("-1", "0", "7"),
+        "bits": ("2", "8"), "last": ("0", "5"), "loud": ("0", "5"), "guess1": ("0", "7"),
         "guess2": ("always", "never_worse", "may_rise", "same"), "shape": SHAPES,
         "vector": quant_vector.GENERATED, "clip": ("1", "0.5"), "group": ("4", "2"), "grid": ("asymmetric",),
         "rule": ("half_up", "half_away"), "convention": ("symmetric", "cells"), "largest": ("4", "20"),
@@ -100,7 +100,7 @@ def test_lab_equals_the_reference(show: Show) -> None:
             found = table(show(lab_bits=bits), "lab")[int(row["index"]), "restored"]
             assert fraction(found[1]) == Fraction(row["restored_exact"])
         for outlier, vector in (("no", "printed vector"), ("yes", "first value set to 100")):
-            cells = table(show(lab_bits=bits, lab_outlier=outlier), "grouping")
+            cells = table(show(lab_bits=bits, lab_outlier=outlier, guess2="same"), "grouping")
             for row in rows_of("quant_lab_grouping", vector=vector, bits=bits):
                 i = names[row["grouping"]]
                 assert fraction(cells[i, "mean_squared_error"][1]) == Fraction(row["mse_exact"])
@@ -150,6 +150,7 @@ def test_own_vector_comes_back_from_its_link() -> None:
 def test_guesses_have_their_own_feedback(show: Show) -> None:
     """Nothing of the answer is sent before a guess; each kind of guess has words of its own."""
     before = show()
+    assert f"{TOPIC}.grouping" not in before, "the table of groupings holds the answer"
     assert before[f"{TOPIC}.guess1"]["feedback"] is None and before[f"{TOPIC}.guess2"]["feedback"] is None
     assert all("verdict" not in o for o in before[f"{TOPIC}.guess2"]["options"])
     said = {g: show(guess1=g)[f"{TOPIC}.guess1"]["feedback"].split("</p>")[1] for g in (0, 1, 2, 3, 6, 7)}

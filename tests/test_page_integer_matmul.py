@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from lessons import store
 from mechanisms.integer_matmul import MAX_TERMS, PRESET, Case, ledger, sums
 from mechanisms.integer_matmul_accumulator import overflow_table
 from mechanisms.integer_matmul_layer import run_layer
-from mechanisms.integer_matmul_read import CASES, BadCase, read_case
+from mechanisms.integer_matmul_read import CASES, BadCase, Code, read_case
 from mechanisms.integer_matmul_report import SIZES, demo_layer, error_table, layer_table, work_table
 from mechanisms.integer_matmul_requantize import requantize_table
 from mechanisms.integer_matmul_running import pair_table, running_table, worst_case_table
@@ -148,6 +149,13 @@ def test_own_case_comes_back_from_its_link() -> None:
     own = next(c for c in CONTROLS if c.name == "own")
     for case in (Case((0,), (0,), 0, -32768), Case((32768,) * MAX_TERMS, (-32768,) * MAX_TERMS, 0, 7)):
         assert own.read(own.write(case)) == (case, False)
+
+
+def test_every_problem_has_words() -> None:
+    """What a code may be refused for is said in both languages."""
+    for code in get_args(Code):
+        said = {store.ui(f"{TOPIC}.bad_{code}", lang, detail="d", limit=1, most="2") for lang in LOCALES}
+        assert len(said) == len(LOCALES)
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,18 @@ window.wiki = (() => {
     for (const [key, node] of old) if (!now.has(key)) dispose(node)
     arrange(root, top)
     inside.forEach((nodes, i) => arrange(frames[i], nodes))
-    for (const p of data.parts) {
-      place(now.get(p.key), p.name, p.data, (name, value) => memory.trigger('event', { key: p.key, name, value }))
+    // Of two triggers that reach the server during one run, it keeps the later: so each carries all that it has not yet
+    // said it heard.
+    memory.sender ??= `${Date.now()}-${Math.random()}`
+    memory.number ??= 0
+    const heard = data.heard?.sender === memory.sender ? data.heard.number : 0
+    memory.waiting = (memory.waiting ?? []).filter(event => event.number > heard)
+    const tell = event => {
+      memory.number += 1
+      memory.waiting.push({ ...event, number: memory.number })
+      memory.trigger('events', { sender: memory.sender, events: memory.waiting })
     }
+    for (const p of data.parts) place(now.get(p.key), p.name, p.data, (name, value) => tell({ key: p.key, name, value }))
   }
 
   // Listen for as long as the component stands, replacing what it listened to with its earlier data.

@@ -103,6 +103,17 @@
       memory.trigger('paste', Math.max(counts.p, counts.q) > data.most ? { counts } : { ...text, ...more })
     }
     const button = el('button', { type: 'button', class: 'wiki-button', onclick: () => send({}) }, w.summarise)
+    for (const [c, area] of Object.entries(memory.areas)) {  // nor is it put into the field, which would hold the page
+      area.onpaste = e => {
+        const counts = { p: wiki.count(memory.areas.p.value), q: wiki.count(memory.areas.q.value) }
+        counts[c] = wiki.count(e.clipboardData.getData('text'))
+        if (counts[c] <= data.most) return
+        e.preventDefault()
+        button.disabled = true
+        button.textContent = w.working
+        memory.trigger('paste', { counts })
+      }
+    }
     memory.fold.replaceChildren(el('summary', {}, data.title), el('p', { class: 'wiki-help', html: data.help }),
       el('div', { class: 'wiki-paste' },
         ...['p', 'q'].map(c => el('div', {}, el('label', { for: `wiki-paste-${c}` }, w[c]), memory.areas[c], memory.notes[c])), button))

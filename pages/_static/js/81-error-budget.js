@@ -97,6 +97,15 @@
       memory.button.textContent = w.working
       memory.trigger('edit', count > data.most ? { count } : { text })   // a huge list is counted here, not sent
     }
+    // One far too long is not even put into the field: that alone would hold the page for half a minute.
+    memory.area.onpaste = e => {
+      const count = wiki.count(e.clipboardData.getData('text'))
+      if (count <= data.most) return
+      e.preventDefault()
+      memory.button.disabled = true
+      memory.button.textContent = w.working
+      memory.trigger('edit', { count })
+    }
     memory.area.setAttribute('aria-invalid', data.problems.length ? 'true' : 'false')
     memory.note.replaceChildren(...data.problems.map(text => el('p', {}, text)))
     if (data.problems.length) memory.fold.open = true
