@@ -4,7 +4,7 @@ import streamlit as st
 
 from lessons import store
 from pages import _frame
-from pages._menu import GROUPS, PAGES
+from pages._menu import PAGES
 from pages._words import language, resolve, t, unknown
 
 ICON = "/assets/icon.svg"
@@ -32,8 +32,8 @@ st.set_page_config(
     page_title=t("site.name"), page_icon="📘", layout="wide", menu_items={"About": t("site.description")}
 )
 pages = {name: st.Page(f"{name}.py", title=t(f"site.{name}"), url_path=name, default=name == "home") for name in PAGES}
-titles = {group: t(f"groups.{group}") if group else "" for group in GROUPS}
-current = st.navigation({titles[group]: [pages[name] for name in names] for group, names in GROUPS.items()})
+# one flat list: the sections that Streamlit can draw are lists with headings inside, which no screen reader expects
+current = st.navigation(list(pages.values()))
 st.set_page_config(page_title=f"{current.title} · {t('site.name')}")
 with st.sidebar:
     pick_language()

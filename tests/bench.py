@@ -28,7 +28,7 @@ from tests.browser import ROOT, free_port, idle, running
 from tests.conftest import ARGS, NAMES
 
 FLOOR = ROOT / "tests/bench_apps/floor.html"
-ROUNDS, LOADS = 20, 8
+ROUNDS, LOADS = 12, 6
 PAUSE_MS = 300  # after each sample, for charts and for what a slider tells the server late
 LINK = "/{}?lang=en&v=1"
 PASTES = 5
