@@ -132,6 +132,7 @@ def test_link_restores_the_page(page: Pages) -> None:
     tab.keyboard.press("ArrowRight")
     settled(tab)
     part(tab, "lab_group").locator('input[value="two"]').check(force=True)
+    expect(tab).to_have_url(re.compile("lab_group=two"))
     settled(tab)
     names = ("map", "summary", "lab", "best_clip")
     shown = {name: cells(tab, name) for name in names}

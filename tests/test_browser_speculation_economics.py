@@ -168,6 +168,7 @@ def test_own_input_guesses_and_links(page: Pages) -> None:
     field.press("Enter")
     expect(part(tab, "tree_editor")).to_have_attribute("data-problems", "1")
     part(tab, "tree").locator('input[value="wide"]').check(force=True)
+    expect(tab).to_have_url(re.compile("tree=wide"))
     settled(tab)
     names = ("chain_table", "speed_curve", "best", "tree_summary", "tree_walk")
     shown = shown_tables(tab)
