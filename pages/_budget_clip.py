@@ -87,7 +87,7 @@ def noise_table(block: Block, words: str) -> None:
 
 def noise_plot(block: Block, words: str) -> None:
     data = {
-        "table": f"{TOPIC}.noise", "note": words, "alt": t(f"{TOPIC}.noise_alt"), "library": _assets.PLOTLY_URL,
+        "table": f"{TOPIC}.noise", "note": words, "alt": t(f"{TOPIC}.noise_alt"), "plotly": _assets.PLOTLY_URL,
         "axis": t(f"{TOPIC}.noise_axis"), "traces": [bar("error_ratio", "r", "target", t(f"{TOPIC}.noise_axis"))],
         "height": 260,
     }  # fmt: skip

@@ -112,6 +112,6 @@ def draw(block: Block, name: str, traces: list[dict[str, Any]], note: str, axis:
     """A chart of a table of this chapter, with its own axis. bottom: room for the names below, in pixels."""
     data = {
         "table": f"{TOPIC}.{name}", "traces": traces, "note": note, "alt": t(f"{TOPIC}.{name}_alt"), "axis": axis,
-        "library": _assets.PLOTLY_URL, "room": {"l": 68, "r": 2 * bottom // 3, "b": bottom},
+        "plotly": _assets.PLOTLY_URL, "room": {"l": 68, "r": 2 * bottom // 3, "b": bottom},
     }  # fmt: skip
     block.part("plot", data, key=f"{TOPIC}.{name}_plot")

@@ -70,7 +70,7 @@ def pair_plot(block: Block, words: str) -> None:
     ]
     data = {
         "table": f"{TOPIC}.pairs", "traces": traces, "note": words, "alt": t(f"{TOPIC}.pairs_alt"),
-        "axis": t("words.probability"), "library": _assets.PLOTLY_URL, "height": 280,
+        "axis": t("words.probability"), "plotly": _assets.PLOTLY_URL, "height": 280,
     }  # fmt: skip
     block.part("plot", data, key=f"{TOPIC}.pair_plot")
 

@@ -130,7 +130,7 @@ def survival_plot(block: Block, words: str) -> None:
     ]
     data = {
         "table": f"{TOPIC}.survival", "traces": traces, "note": words, "alt": t(f"{TOPIC}.survival_alt"),
-        "library": _assets.PLOTLY_URL, "axis": t("words.probability"), "range": [0, 1.02], "height": 260,
+        "plotly": _assets.PLOTLY_URL, "axis": t("words.probability"), "range": [0, 1.02], "height": 260,
     }  # fmt: skip
     block.part("plot", data, key=f"{TOPIC}.survival_plot")
 

@@ -74,6 +74,6 @@ def layer_plot(block: Block, words: str) -> None:
     ]
     data = {
         "table": f"{TOPIC}.layer", "traces": traces, "note": words, "alt": t(f"{TOPIC}.layer_alt"),
-        "library": _assets.PLOTLY_URL, "axis": t(f"{TOPIC}.axis_output"),
+        "plotly": _assets.PLOTLY_URL, "axis": t(f"{TOPIC}.axis_output"),
     }  # fmt: skip
     block.part("plot", data, key=f"{TOPIC}.layer_plot")

@@ -92,7 +92,7 @@ def gradient_plot(block: Block, words: str) -> None:
     traces = [bar(f"{loss}_gradient", loss, ROLE[loss], t(f"{TOPIC}.loss_{loss}")) for loss in LOSSES]
     data = {
         "table": f"{TOPIC}.gradients", "traces": traces, "note": words, "alt": t(f"{TOPIC}.gradient_alt"),
-        "axis": t(f"{TOPIC}.axis_gradient"), "library": _assets.PLOTLY_URL,
+        "axis": t(f"{TOPIC}.axis_gradient"), "plotly": _assets.PLOTLY_URL,
     }  # fmt: skip
     block.part("plot", data, key=f"{TOPIC}.gradient_plot")
 

@@ -21,7 +21,7 @@ def bar(column: str, group: str, role: str, label: str, base: str = "", **more: 
 def plot(block: Block, table: str, traces: Sequence[Trace], *, note: str, alt: str, key: str) -> None:
     """note: how to read it, as HTML; alt: what a screen reader says."""
     data = {
-        "table": table, "traces": list(traces), "note": note, "alt": alt, "library": _assets.PLOTLY_URL,
+        "table": table, "traces": list(traces), "note": note, "alt": alt, "plotly": _assets.PLOTLY_URL,
         "axis": t("words.probability"),
     }  # fmt: skip
     block.part("plot", data, key=key)

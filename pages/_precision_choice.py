@@ -69,7 +69,7 @@ def best_strip(block: Block, words: str) -> None:
 def _plot(block: Block, name: str, table: str, traces: list[dict[str, Any]], words: str) -> None:
     data = {
         "table": f"{TOPIC}.{table}", "traces": traces, "note": words, "alt": t(f"{TOPIC}.{name}_alt"),
-        "library": _assets.PLOTLY_URL, "axis": t(f"{TOPIC}.{name}_axis"), "height": 280,
+        "plotly": _assets.PLOTLY_URL, "axis": t(f"{TOPIC}.{name}_axis"), "height": 280,
     }  # fmt: skip
     block.part("plot", data, key=f"{TOPIC}.{name}")
 

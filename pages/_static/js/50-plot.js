@@ -3,8 +3,8 @@
 ;(() => {
   const { wiki } = window
   const { el } = wiki
-  let library
-  const load = url => library ??= new Promise((ok, no) => {
+  let loading
+  const load = url => loading ??= new Promise((ok, no) => {
     document.head.append(el('script', { src: url, onload: () => ok(window.Plotly), onerror: no }))
   })
 
@@ -64,7 +64,7 @@
     if (window.Plotly) later()
     else {
       const seen = new IntersectionObserver(entries => {
-        if (entries.some(e => e.isIntersecting)) { seen.disconnect(); load(data.library).then(later) }
+        if (entries.some(e => e.isIntersecting)) { seen.disconnect(); load(data.plotly).then(later) }
       }, { rootMargin: '400px' })
       seen.observe(root)
       memory.off.push(() => seen.disconnect())
