@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
@@ -53,31 +54,45 @@ def _draw(
     reach: Mapping[str, str],
     extra: Mapping[str, str],
 ) -> None:
-    """Blocks in order; one that reaches further holds the blocks it moves inside its own fragment."""
+    """Blocks in order; one that reaches further holds the blocks it moves inside its own fragment. Neighbours without an
+    instrument are one block and no fragment: the browser goes through every block of a page at every change.
+    """
     labels = [section.label for section in sections]
     at = 0
     while at < len(sections):
+        still = [*itertools.takewhile(lambda section: _still(section, slots), sections[at:])]
+        if still:
+            _mount(topic, still, slots, extra)
+            at += len(still)
+            continue
         last = labels.index(reach.get(labels[at], labels[at]))
         own, moved = sections[at], sections[at + 1 : last + 1]
 
         def draw(own: _html.Section = own, moved: Sequence[_html.Section] = moved) -> None:
-            _mount(topic, own, slots, extra.get(own.label, ""))
+            _mount(topic, [own], slots, extra)
             _draw(topic, moved, slots, reach, extra)
 
         st.fragment(draw)()
         at = last + 1
 
 
-def _mount(topic: str, section: _html.Section, slots: Mapping[str, Slot], extra: str) -> None:
-    """One block as one component: prose and instruments in the order of the lesson."""
-    block = Block(f"block-{topic}-{section.label}")
-    for n, part in enumerate(section.parts):
-        block.frame(isinstance(part, _html.Place) and part.name not in OPEN)
-        if isinstance(part, _html.Place):
-            _fill(block, part, slots)
-        else:
-            text = part + (extra if n == 0 else "")
-            block.prose(text, key=f"prose-{topic}-{section.label}-{n}", anchor=section.label if n == 0 else "")
+def _still(section: _html.Section, slots: Mapping[str, Slot]) -> bool:
+    return not any(isinstance(part, _html.Place) and part.id in slots for part in section.parts)
+
+
+def _mount(
+    topic: str, sections: Sequence[_html.Section], slots: Mapping[str, Slot], extra: Mapping[str, str]
+) -> None:
+    """Sections as one component: prose and instruments in the order of the lesson."""
+    block = Block(f"block-{topic}-{sections[0].label}")
+    for section in sections:
+        for n, part in enumerate(section.parts):
+            block.frame(isinstance(part, _html.Place) and part.name not in OPEN)
+            if isinstance(part, _html.Place):
+                _fill(block, part, slots)
+            else:
+                text = part + (extra.get(section.label, "") if n == 0 else "")
+                block.prose(text, key=f"prose-{topic}-{section.label}-{n}", anchor=section.label if n == 0 else "")
     block.mount()
 
 

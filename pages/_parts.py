@@ -5,6 +5,7 @@ parts is in /assets, sent once and not with every run.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,13 @@ def _component(name: str) -> Callable[..., Any]:
 _SHELL, _BLOCK = _component("shell"), _component("block")
 
 
+def _packed(*data: Mapping[str, Any]) -> bytes:
+    """One line of JSON each. Streamlit would walk through a mapping, write it, and write it sorted for its digest; and
+    the browser need not parse the line of a part that has not changed.
+    """
+    return "\n".join(json.dumps(d, ensure_ascii=False, allow_nan=False, separators=(",", ":")) for d in data).encode()
+
+
 class Block:
     """Collects the parts of one block of a lesson and mounts them together.
 
@@ -33,13 +41,15 @@ class Block:
 
     def __init__(self, key: str) -> None:
         self.key = key
-        self._parts: list[dict[str, Any]] = []
+        self._heads: list[dict[str, Any]] = []
+        self._data: list[dict[str, Any]] = []
         self._handlers: dict[tuple[str, str], Handler] = {}
         self._framed = False
 
     def part(self, name: str, data: Mapping[str, Any], *, key: str, **events: Handler) -> None:
         """Add a part. key: unique on the page; events: what the browser may send, name -> handler of the value."""
-        self._parts.append({"name": name, "key": key, "framed": self._framed, "data": dict(data)})
+        self._heads.append({"name": name, "key": key, "framed": self._framed})
+        self._data.append(dict(data))
         self._handlers |= {(key, event): handler for event, handler in events.items()}
 
     def prose(self, text: str, *, key: str, anchor: str = "") -> None:
@@ -55,8 +65,8 @@ class Block:
         return st.empty()
 
     def mount(self) -> None:
-        data = {"parts": self._parts, "heard": st.session_state.get(self._heard)}
-        _BLOCK(key=self.key, data=data, on_events_change=self._deliver)
+        head = {"parts": self._heads, "heard": st.session_state.get(self._heard)}
+        _BLOCK(key=self.key, data=_packed(head, *self._data), on_events_change=self._deliver)
 
     @property
     def _heard(self) -> str:
@@ -90,4 +100,4 @@ def shell(data: Mapping[str, Any], go: Handler) -> None:
         if event is not None:
             go(event)
 
-    _SHELL(key="wiki_shell", data=dict(data), on_go_change=deliver)
+    _SHELL(key="wiki_shell", data=_packed(data), on_go_change=deliver)

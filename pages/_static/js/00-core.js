@@ -40,17 +40,14 @@ window.wiki = (() => {
   // A part is called again with each new set of data; `root.wiki` keeps what it remembers in between. What it sends are
   // triggers: a component's *state* is only reported when it differs from the last one sent, and the server may have
   // changed the control in between.
-  const place = (root, name, data, trigger) => {
+  const place = (root, name, text, trigger) => {
     const first = !root.wiki
     const memory = root.wiki ??= { off: [] }
     memory.trigger = trigger
+    if (memory.text === text) return                       // a rerun with equal data changes nothing on screen
+    memory.text = text
     root.dataset.part = name
-    if (name !== 'block') {                                // a block's parts are compared one by one
-      const text = JSON.stringify(data)
-      if (memory.text === text) return                     // a rerun with equal data changes nothing on screen
-      memory.text = text
-    }
-    parts[name](root, data, memory, first)
+    parts[name](root, JSON.parse(text), memory, first)
   }
   const dispose = root => {
     for (const off of root.wiki?.off ?? []) off()
@@ -58,8 +55,9 @@ window.wiki = (() => {
     root.wiki = undefined
   }
   const draw = (name, { data, parentElement, setTriggerValue }) => {
-    const root = parentElement.querySelector('.wiki-part')
-    place(root, name, data, setTriggerValue)
+    const root = parentElement.querySelector('.wiki-part'), lines = new TextDecoder().decode(data).split('\n')
+    if (name === 'block') block(root, lines, setTriggerValue)
+    else place(root, name, lines[0], setTriggerValue)
     return () => dispose(root)
   }
 
@@ -69,8 +67,11 @@ window.wiki = (() => {
     wanted.forEach((node, i) => { if (box.childNodes[i] !== node) box.insertBefore(node, box.childNodes[i] ?? null) })
   }
 
-  // A block of a lesson: its parts in order, those of an instrument inside a frame.
-  parts.block = (root, data, memory) => {
+  // A block of a lesson: its parts in order, those of an instrument inside a frame. The first line says which, each
+  // further line is the data of one.
+  const block = (root, [head, ...texts], trigger) => {
+    const data = JSON.parse(head), memory = root.wiki ??= { off: [] }
+    root.dataset.part = 'block'
     const old = memory.children ?? new Map(), now = memory.children = new Map(), frames = memory.frames ??= []
     const top = [], inside = []
     let run = -1
@@ -98,9 +99,11 @@ window.wiki = (() => {
     const tell = event => {
       memory.number += 1
       memory.waiting.push({ ...event, number: memory.number })
-      memory.trigger('events', { sender: memory.sender, events: memory.waiting })
+      trigger('events', { sender: memory.sender, events: memory.waiting })
     }
-    for (const p of data.parts) place(now.get(p.key), p.name, p.data, (name, value) => tell({ key: p.key, name, value }))
+    data.parts.forEach((p, i) => {
+      place(now.get(p.key), p.name, texts[i], (name, value) => tell({ key: p.key, name, value }))
+    })
   }
 
   // Listen for as long as the component stands, replacing what it listened to with its earlier data.

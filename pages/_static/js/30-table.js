@@ -35,13 +35,8 @@
     button.classList.toggle('wiki-undefined', !value)
   }
 
-  const button = (table, r, c) => {
-    const q = table.data.columns[c]
-    const b = el('button', { type: 'button', class: 'wiki-cell', tabindex: r + c ? -1 : 0, 'data-cell': `${r}-${c}`,
-      'data-quantity': q.id, 'data-kind': q.kind, 'aria-haspopup': 'dialog' })
-    table.buttons.push([b, r, c])
-    return b
-  }
+  const button = (q, r, c) => el('button', { type: 'button', class: 'wiki-cell', tabindex: r + c ? -1 : 0,
+    'data-cell': `${r}-${c}`, 'data-quantity': q.id, 'data-kind': q.kind, 'aria-haspopup': 'dialog' })
 
   const move = (root, e) => {
     const at = e.target.dataset?.cell
@@ -83,16 +78,37 @@
     el('span', { class: 'wiki-head-label', html: q.label }), el('span', { class: 'wiki-head-tex', html: q.symbol }))
 
   // The visible caption stands outside, so that it stays whole when a wide table scrolls.
-  const asTable = table => [el('p', { class: 'wiki-table-caption', 'aria-hidden': 'true', html: table.data.caption }),
-    el('div', { class: 'wiki-scroll', tabindex: 0, role: 'region', 'aria-label': table.data.plain }, el('table', { class: 'wiki-table' },
-    el('caption', { class: 'wiki-hidden' }, table.data.plain),
-    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, table.data.head ?? wiki.words.row), table.data.columns.map(header))),
-    el('tbody', {}, table.data.rows.map((name, r) => el('tr', {}, el('th', { scope: 'row' }, name),
-      table.data.columns.map((q, c) => el('td', { 'data-role': q.role }, button(table, r, c))))))))]
+  const asTable = data => [el('p', { class: 'wiki-table-caption', 'aria-hidden': 'true' }),
+    el('div', { class: 'wiki-scroll', tabindex: 0, role: 'region' }, el('table', { class: 'wiki-table' },
+      el('caption', { class: 'wiki-hidden' }),
+      el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, data.head ?? wiki.words.row), data.columns.map(header))),
+      el('tbody')))]
 
-  const asStrip = table => el('dl', { class: 'wiki-strip', 'aria-label': table.data.plain },
-    table.data.columns.map((q, c) => el('div', {}, el('dt', {}, el('span', { html: q.label }), el('span', { class: 'wiki-head-tex', html: q.symbol })),
-      el('dd', {}, button(table, 0, c)))))
+  const asStrip = data => el('dl', { class: 'wiki-strip' },
+    data.columns.map((q, c) => el('div', {}, el('dt', {}, el('span', { html: q.label }), el('span', { class: 'wiki-head-tex', html: q.symbol })),
+      el('dd', {}, button(q, 0, c)))))
+
+  const row = (data, r) => el('tr', {}, el('th', { scope: 'row' }),
+    data.columns.map((q, c) => el('td', { 'data-role': q.role }, button(q, r, c))))
+
+  const write = (node, text, as = 'textContent') => {
+    if (node.written === text) return
+    node.written = text
+    node[as] = text
+  }
+
+  // What a table is called and how many rows it has may change with every choice. Its head and its cells stay: formulas
+  // cost far more than numbers, and a new element costs the browser its style besides.
+  const arrange = (root, data) => {
+    if (data.layout === 'strip') return root.firstChild.setAttribute('aria-label', data.plain)
+    const [title, box] = root.children, body = box.querySelector('tbody')
+    write(title, data.caption, 'innerHTML')
+    box.setAttribute('aria-label', data.plain)
+    write(box.querySelector('caption'), data.plain)
+    while (body.children.length > data.rows.length) body.lastChild.remove()
+    data.rows.forEach((name, r) => write((body.children[r] ?? body.appendChild(row(data, r))).firstChild, name))
+    if (data.rows.length && !body.querySelector('[tabindex="0"]')) body.querySelector('.wiki-cell').tabIndex = 0
+  }
 
   // Totals that change are said once the hand rests; the reader of a screen cannot see them move.
   const say = (table, memory) => {
@@ -113,17 +129,20 @@
   })
 
   wiki.parts.table = (root, data, memory, first) => {
-    const { frames, ...rest } = data
-    const shape = JSON.stringify(rest)                     // headers with formulas cost far more than numbers: keep them
-    const kept = memory.shape === shape && memory.rows === frames[0].length
-    const table = memory.table = { data, frame: frameOf(data, wiki.bus.get(data.topic)), buttons: kept ? memory.table.buttons : [] }
+    const drawn = data.layout !== 'none'                   // else it is there for the sums of another table
+    const shape = JSON.stringify([data.layout, data.head, wiki.words.copy,
+      data.columns.map(q => [q.id, q.kind, q.role, q.label, q.symbol, q.undefined])])
+    const table = memory.table = { data, frame: frameOf(data, wiki.bus.get(data.topic)), buttons: [] }
+    if (drawn && memory.shape !== shape) {
+      root.replaceChildren(...(data.layout === 'strip' ? [asStrip(data)] : [...asTable(data), copying(table)]))
+      for (const box of root.querySelectorAll('.wiki-scroll')) hint.observe(box)
+    }
     memory.shape = shape
-    memory.rows = frames[0].length
+    if (drawn) arrange(root, data)
+    table.buttons = [...root.querySelectorAll('.wiki-cell')].map(b => [b, ...b.dataset.cell.split('-').map(Number)])
     wiki.tables.set(data.id, table)
-    if (!kept && data.layout !== 'none') root.replaceChildren(...(data.layout === 'strip' ? [asStrip(table)] : [...asTable(table), copying(table)]))
     root.dataset.table = data.id
-    root.hidden = data.layout === 'none'                   // there for the sums of another table
-    if (!kept) for (const box of root.querySelectorAll('.wiki-scroll')) hint.observe(box)
+    root.hidden = !drawn
     root.onkeydown = e => move(root, e)
     for (const [b, r, c] of table.buttons) b.onclick = () => open(table, r, c, b)
     const strip = data.layout === 'strip'
