@@ -1,7 +1,7 @@
 """How long from a key press to the changed picture: `python -m tests.bench`, or `make bench`.
 
-Our chapters, a bare Streamlit page and a page without any framework run side by side and take turns, so that a slow
-spell of the machine hits all of them. Time is taken inside the page: from the key event's own stamp to the frame after
+Our chapters, a bare Streamlit page, the same page under the wiki's settings and a page without any framework run side
+by side and take turns, so that a slow spell of the machine hits all of them. Time is taken inside the page: from the key event's own stamp to the frame after
 the one that has the new value in the DOM.
 """
 
@@ -32,6 +32,7 @@ ROUNDS, LOADS = 12, 6
 PAUSE_MS = 300  # after each sample, for charts and for what a slider tells the server late
 LINK = "/{}?lang=en&v=1"
 PASTES = 5
+QUIET = ("--server.headless=true", "--server.address=127.0.0.1", "--browser.gatherUsageStats=false")
 
 # `wikiBench.arm(selector)` before the key is pressed; `wikiBench.done` resolves to both times in milliseconds.
 PROBE = """
@@ -88,17 +89,21 @@ MILLION, MOST = "0 " * 1_000_000, "1 -2 " * 2048  # more than is taken, and the 
 
 
 @contextmanager
-def bare_server(scratch: Path) -> Iterator[str]:
-    """The bare page under the wiki's own settings."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "tests/bench_apps/slider.py", f"--server.port={port}"]
-    with (scratch / "bare.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+def bare_server(scratch: Path, *, settings: bool = False) -> Iterator[str]:
+    """The bare page as Streamlit starts it by itself, or under the wiki's settings."""
+    port, name = free_port(), "tuned" if settings else "bare"
+    scratch.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "tests/bench_apps/slider.py"), *QUIET]
+    with (scratch / f"{name}.log").open("wb") as log:
+        place = ROOT if settings else scratch  # Streamlit reads .streamlit/config.toml where it is started
+        process = subprocess.Popen(
+            [*command, f"--server.port={port}"], cwd=place, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
     url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 60
     try:
         while not answers(f"{url}/_stcore/health"):
             if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the bare page did not start:\n{(scratch / 'bare.log').read_text('utf-8')}")
+                raise RuntimeError(f"the bare page did not start:\n{(scratch / f'{name}.log').read_text('utf-8')}")
             time.sleep(0.1)
         yield url
     finally:
@@ -208,11 +213,16 @@ def measure(rounds: int = ROUNDS, count: int = LOADS, told: Callable[[str], None
     """Start both servers, warm both, measure in turns."""
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         scratch = Path(name)
-        with running(ROOT, scratch / "wiki") as wiki, bare_server(scratch) as bare:
+        with (
+            running(ROOT, scratch / "wiki") as wiki,
+            bare_server(scratch / "bare") as bare,
+            bare_server(scratch / "tuned", settings=True) as tuned,
+        ):
             found = next(filter(None, map(shutil.which, NAMES)))
             browser = playwright.chromium.launch(executable_path=found, args=ARGS)
             told(facts(browser))
-            urls = {"floor": FLOOR.as_uri(), "bare": bare, **{c: wiki.url + LINK.format(c) for c in CHAPTERS}}
+            own = {"floor": FLOOR.as_uri(), "bare": bare, "tuned": tuned}
+            urls = {**own, **{c: wiki.url + LINK.format(c) for c in CHAPTERS}}
             samples = loads(browser, urls, count)
             pages: dict[str, Page] = {}
             for who, url in urls.items():

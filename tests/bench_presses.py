@@ -42,6 +42,8 @@ PRESSES = (
     Press("floor, browser", "floor", "#slider", "#value", repeat=FRAMES_PER_ROUND),
     Press("bare slider, server", "bare", ".st-key-slider input[type=range]", "#slider-value"),
     Press("bare radio, server", "bare", ".st-key-radio input:checked", "#radio-value", ("ArrowDown",)),
+    Press("tuned slider, server", "tuned", ".st-key-slider input[type=range]", "#slider-value"),
+    Press("tuned radio, server", "tuned", ".st-key-radio input:checked", "#radio-value", ("ArrowDown",)),
     Press("ledger preset, server", R, of(R, "pair"), table(R, "ledger"), BOTH),
     Press("ledger rule, server", R, of(R, "rule"), table(R, "law")),
     Press("ledger blend, browser", R, of(R, "blend", SLIDER), table(R, "ledger"), repeat=FRAMES_PER_ROUND),

@@ -43,6 +43,9 @@ AIMS: Mapping[str, tuple[str, float, str | None, float]] = {
     "page stands still, four thousand": ("four thousand values, standstill", 95, None, 2000),
 }  # fmt: skip
 
+# beside the aims: against the bare page with the wiki's settings, which spare it too a collection after each run
+BESIDE = tuple((f"{n}, server", "tuned radio, server") for n in SERVER)
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -79,4 +82,7 @@ def report(samples: Sequence[Sample]) -> str:
         figure, met = outcome(by_name, aim)
         unit = "x" if aim[2] else " ms"
         lines.append(f"{'met   ' if met else 'MISSED'} {title}: p{aim[1]:g} {figure:.2f}{unit}, aim {aim[3]:g}{unit}")
+    for name, base in BESIDE:
+        ratio = percentile(by_name[name].times_ms, 50) / percentile(by_name[base].times_ms, 50)
+        lines.append(f"beside {name} against {base}: p50 {ratio:.2f}x")
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench_statistics import AIMS, Sample, outcome, percentile, report
+from tests.bench_statistics import AIMS, BESIDE, Sample, outcome, percentile, report
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def test_percentile_refuses_what_has_none(values: list[float], percent: float) -
 
 
 def made_up(**slower: float) -> list[Sample]:
-    """Every sample that an aim needs, 100 ms each but 20 ms for what the browser does alone."""
-    names = {name for aim in AIMS.values() for name in (aim[0], aim[2]) if name}
+    """Every sample that the report needs, 100 ms each but 20 ms for what the browser does alone."""
+    names = {name for aim in AIMS.values() for name in (aim[0], aim[2]) if name} | {x for pair in BESIDE for x in pair}
     return [
         Sample(n, [slower.get(n.replace(" ", "_").replace(",", ""), 20.0 if "first paint" in n else 100.0)] * 3)
         for n in sorted(names)
@@ -47,9 +47,9 @@ def test_aim_is_a_ratio_or_a_time() -> None:
 
 
 def test_report_names_every_sample_and_every_aim() -> None:
-    """The report has a line for each sample and each aim, and says which aims are missed."""
+    """The report has a line for each sample, each aim and each ratio beside the aims, and says which aims are missed."""
     text = report(made_up(ledger_rule_server=200.0))
     lines = text.splitlines()
-    assert len(lines) == 1 + len(made_up()) + len(AIMS)
+    assert len(lines) == 1 + len(made_up()) + len(AIMS) + len(BESIDE)
     assert [x for x in lines if x.startswith("MISSED")] == [x for x in lines if "rule, against" in x]
     assert all(title in text for title in AIMS) and "2.00x" in text

@@ -17,7 +17,6 @@ from tests.conftest import Pages
 pytestmark = pytest.mark.browser
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]
-WHOLE = ("home", "rejection_ledger", "sources")  # both themes in each language; of the others one in each
 DIALOG = "dialog.wiki-derivation"
 WIDTHS = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
   .map(n => n.scrollWidth - n.clientWidth)"""
@@ -62,9 +61,8 @@ def test_every_page_is_looked_at() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", RICH)
 def test_no_rule_is_broken_and_nothing_is_too_wide(page: Pages, name: str, lang: str) -> None:
-    """With all folds open, the page passes the rules of WCAG 2.2 AA that a machine checks, in both themes (a chapter:
-    light in English, dark in Chinese), and so does a derivation of the ledger; at 360 pixels neither the document nor a
-    derivation is wider than the screen."""
+    """With all folds open, the page passes the rules of WCAG 2.2 AA that a machine checks, in both themes, and so does
+    a derivation; at 360 pixels neither the document nor a derivation is wider than the screen."""
     tab = page(locale=LOCALES[lang], color_scheme="light", has_touch=True)
     visit(tab, f"/{'' if name == 'home' else name}?{urlencode({'v': '1', **RICH[name], 'lang': lang})}")
     tab.wait_for_timeout(400)
@@ -72,11 +70,11 @@ def test_no_rule_is_broken_and_nothing_is_too_wide(page: Pages, name: str, lang:
     tab.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
     cell, dialog = tab.locator(".wiki-cell").first, tab.locator(DIALOG)
     broken = {}
-    for scheme in ("light", "dark") if name in WHOLE else ("light" if lang == "en" else "dark",):
-        tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)
         expect(tab.locator("html")).to_have_attribute("data-theme", scheme)
         broken[scheme] = violations(tab, colours=len(broken) > 0)
-        if name == "rejection_ledger":
+        if cell.count():
             cell.click()
             expect(dialog).to_be_visible()
             broken[f"derivation, {scheme}"] = violations(tab, DIALOG)
