@@ -94,7 +94,8 @@ def as_fraction(value: Value) -> Fraction:
     if isinstance(value, int):
         return Fraction(value)
     sign, man, exp, _ = value._mpf_
-    return (-1) ** sign * Fraction(int(man)) * Fraction(2) ** exp
+    signed = -int(man) if sign else int(man)
+    return Fraction(signed << exp) if exp >= 0 else Fraction(signed, 1 << -exp)
 
 
 def is_infinite(value: Value) -> bool:

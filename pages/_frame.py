@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import html
 import itertools
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
 
 from lessons import store
 from pages import _html, _payload, _state
-from pages._parts import Block
+from pages._parts import Block, answering
 from pages._parts import shell as shell_part
 from pages._words import language, t
 
 Slot = Callable[[Block, str], None]  # adds parts to the block; gets the slot's caption or help as HTML
+MOVES = ("control", "player", "predict")  # what a learner can change; all else only shows
+# What was touched answers first: sent together with all that follows from it, it would be painted with the last of it.
+AHEAD_S = 0.05
 OPEN = ("predict", "aside", "quiz", "source")  # drawn on the page itself, not inside an instrument's frame
 
 
@@ -54,13 +58,13 @@ def _draw(
     reach: Mapping[str, str],
     extra: Mapping[str, str],
 ) -> None:
-    """Blocks in order; one that reaches further holds the blocks it moves inside its own fragment. Neighbours without an
-    instrument are one block and no fragment: the browser goes through every block of a page at every change.
+    """Blocks in order; one that reaches further holds the blocks it moves inside its own fragment. Neighbours without a
+    control are one block and no fragment: the browser goes through every block of a page at every change.
     """
     labels = [section.label for section in sections]
     at = 0
     while at < len(sections):
-        still = [*itertools.takewhile(lambda section: _still(section, slots), sections[at:])]
+        still = [*itertools.takewhile(_still, sections[at:])]
         if still:
             _mount(topic, still, slots, extra)
             at += len(still)
@@ -70,14 +74,16 @@ def _draw(
 
         def draw(own: _html.Section = own, moved: Sequence[_html.Section] = moved) -> None:
             _mount(topic, [own], slots, extra)
+            if moved and answering():
+                time.sleep(AHEAD_S)
             _draw(topic, moved, slots, reach, extra)
 
         st.fragment(draw)()
         at = last + 1
 
 
-def _still(section: _html.Section, slots: Mapping[str, Slot]) -> bool:
-    return not any(isinstance(part, _html.Place) and part.id in slots for part in section.parts)
+def _still(section: _html.Section) -> bool:
+    return not any(isinstance(part, _html.Place) and part.name in MOVES for part in section.parts)
 
 
 def _mount(

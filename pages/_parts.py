@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 Handler = Callable[[Any], None]
+_ANSWERING = "_answering"
 
 
 def _component(name: str) -> Callable[..., Any]:
@@ -90,6 +91,12 @@ class Block:
             if handler is not None and event.get("value") is not None:
                 handler(event["value"])
         st.session_state[self._heard] = {"sender": sender, "number": heard}
+        st.session_state[_ANSWERING] = True
+
+
+def answering() -> bool:
+    """Whether this run answers something that a learner did in a block; says so once a run."""
+    return bool(st.session_state.pop(_ANSWERING, False))
 
 
 def shell(data: Mapping[str, Any], go: Handler) -> None:

@@ -46,6 +46,8 @@ PRESSES = (
     Press("tuned radio, server", "tuned", ".st-key-radio input:checked", "#radio-value", ("ArrowDown",)),
     Press("ledger preset, server", R, of(R, "pair"), table(R, "ledger"), BOTH),
     Press("ledger rule, server", R, of(R, "rule"), table(R, "law")),
+    # the same choice up to the last of the blocks that follow from it
+    Press("ledger last block, server", R, of(R, "pair"), table(R, "counts_exact"), BOTH),
     Press("ledger blend, browser", R, of(R, "blend", SLIDER), table(R, "ledger"), repeat=FRAMES_PER_ROUND),
     # a pair that no cache has seen; from it the preset radio goes to the first or to the last preset
     Press("ledger new pair, server", R, of(R, "editor", TOKEN), table(R, "ledger"), ("Enter",), typed="A{}"),
@@ -57,6 +59,7 @@ PRESSES = (
     Press("integer zero, browser", M, of(M, "zero", SLIDER), table(M, "sums"), BOTH, FRAMES_PER_ROUND),
     # between grids that were compared before: what the ten methods cost the first time is not the page's doing
     Press("calibration bits, server", C, of(C, "bits"), table(C, "comparison"), BOTH),
+    Press("calibration last block, server", C, of(C, "bits"), table(C, "reload"), BOTH),
     Press("calibration column, browser", C, of(C, "player", SLIDER), table(C, "column"), BOTH, FRAMES_PER_ROUND),
     Press("economics tree, server", S, of(S, "tree"), table(S, "tree_summary"), BOTH),
     Press("economics rate, browser", S, of(S, "rate", SLIDER), table(S, "speed_curve"), BOTH, FRAMES_PER_ROUND),

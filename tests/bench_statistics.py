@@ -43,8 +43,12 @@ AIMS: Mapping[str, tuple[str, float, str | None, float]] = {
     "page stands still, four thousand": ("four thousand values, standstill", 95, None, 2000),
 }  # fmt: skip
 
-# beside the aims: against the bare page with the wiki's settings, which spare it too a collection after each run
-BESIDE = tuple((f"{n}, server", "tuned radio, server") for n in SERVER)
+# beside the aims: against the bare page with the wiki's settings, which spare it too a collection after each run; and
+# how long it takes until all is there that follows from a choice
+BESIDE = (
+    *((f"{n}, server", "tuned radio, server") for n in SERVER),
+    *((f"{n} last block, server", "bare slider, server") for n in ("ledger", "calibration")),
+)
 
 
 @dataclass(frozen=True, slots=True)

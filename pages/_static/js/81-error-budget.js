@@ -17,33 +17,55 @@
     set()
   }
 
-  const drawLane = (box, lane, y) => {
-    box.append(svg('line', { x1: '0%', x2: '100%', y1: y + 46, y2: y + 46, class: 'wiki-line-axis' }))
-    for (const at of lane.grid) box.append(svg('line', { x1: `${at}%`, x2: `${at}%`, y1: y + 39, y2: y + 53, class: 'wiki-line-level' }))
-    for (const [from, to, shown] of lane.points) {
-      box.append(svg('line', { x1: `${from}%`, x2: `${to}%`, y1: y + 14, y2: y + 46, class: 'wiki-line-snap' }))
-      box.append(svg('circle', { cx: `${from}%`, cy: y + 14, r: 5, class: 'wiki-line-value' }))
-      if (shown) box.append(svg('rect', { x: `${to}%`, y: y + 46, width: 9, height: 9, class: 'wiki-line-restored' }))
+  // As many marks of a kind as there are places, the ones that stand moved and not made anew.
+  const place = (group, tag, fixed, places) => {
+    while (group.children.length > places.length) group.lastChild.remove()
+    places.forEach((at, i) => {
+      const node = group.children[i] ?? group.appendChild(svg(tag, fixed))
+      for (const [name, value] of Object.entries(at)) if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value)
+    })
+  }
+
+  // One path for all levels of a view, in percent across and pixels down: two hundred lines would be two hundred elements.
+  const lanes = (view, rise) => {
+    const y = view.lanes.map((_, n) => n * (64 - rise) - rise)
+    const points = view.lanes.flatMap((lane, n) => lane.points.map(([from, to, shown]) => ({ from, to, shown, y: y[n] })))
+    return {
+      height: view.lanes.length * (64 - rise) + 2,
+      axis: y.map(top => `M0 ${top + 46}H100`).join(''),
+      level: view.lanes.flatMap((lane, n) => lane.grid.map(at => `M${at} ${y[n] + 39}V${y[n] + 53}`)).join(''),
+      snap: points.map(p => `M${p.from} ${p.y + 14}L${p.to} ${p.y + 46}`).join(''),
+      values: points.map(p => ({ cx: `${p.from}%`, cy: p.y + 14 })),
+      restored: points.filter(p => p.shown).map(p => ({ x: `${p.to}%`, y: p.y + 46 })),
     }
   }
 
+  const PATHS = ['axis', 'level', 'snap']
+
   wiki.parts.numberline = (root, data, memory) => {
     const boxes = data.views.map(v => {
+      const paths = PATHS.map(name => svg('path', { class: `wiki-line-${name}` }))
+      const lines = svg('svg', { width: '100%', preserveAspectRatio: 'none' }), values = svg('g'), restored = svg('g')
+      lines.append(...paths)
       const box = svg('svg', { width: '100%', role: 'img', 'aria-label': v.alt, class: 'wiki-line' })
+      box.append(lines, values, restored)
       const scale = el('div', { class: 'wiki-line-scale', 'aria-hidden': 'true' }, el('span'), el('span'), el('span'))
-      return { box, scale, title: el('p', { class: 'wiki-line-title' }, v.title) }
+      return { box, lines, paths, values, restored, scale, title: el('p', { class: 'wiki-line-title' }, v.title) }
     })
     const legend = el('p', { class: 'wiki-line-legend' }, data.legend.map(([mark, text]) => el('span', {}, el('i', { 'data-mark': mark, 'aria-hidden': 'true' }), text)))
     root.replaceChildren(legend, ...boxes.flatMap(b => [b.title, b.box, b.scale]), el('p', { class: 'wiki-help', html: data.note }))
     const show = index => {
       const frame = data.frames[Math.min(index ?? 0, data.frames.length - 1)]
-      boxes.forEach(({ box, scale }, i) => {
-        const view = frame[i]
-        const rise = data.points === false ? 26 : 0
-        box.replaceChildren()
-        box.setAttribute('height', view.lanes.length * (64 - rise) + 2)
-        view.lanes.forEach((lane, n) => drawLane(box, lane, n * (64 - rise) - rise))
-        ;[...scale.children].forEach((span, n) => { span.textContent = view.ends[n] })
+      boxes.forEach(({ box, lines, paths, values, restored, scale }, i) => {
+        const drawn = lanes(frame[i], data.points === false ? 26 : 0)
+        if (box.getAttribute('height') !== String(drawn.height)) {
+          for (const node of [box, lines]) node.setAttribute('height', drawn.height)
+          lines.setAttribute('viewBox', `0 0 100 ${drawn.height}`)
+        }
+        PATHS.forEach((name, n) => { if (paths[n].getAttribute('d') !== drawn[name]) paths[n].setAttribute('d', drawn[name]) })
+        place(values, 'circle', { r: 5, class: 'wiki-line-value' }, drawn.values)
+        place(restored, 'rect', { width: 9, height: 9, class: 'wiki-line-restored' }, drawn.restored)
+        ;[...scale.children].forEach((span, n) => { if (span.textContent !== frame[i].ends[n]) span.textContent = frame[i].ends[n] })
       })
       root.dataset.levels = frame[0].lanes.map(l => l.grid.length).join(',')
       root.dataset.frame = index ?? 0
