@@ -86,9 +86,7 @@ def _still(section: _html.Section) -> bool:
     return not any(isinstance(part, _html.Place) and part.name in MOVES for part in section.parts)
 
 
-def _mount(
-    topic: str, sections: Sequence[_html.Section], slots: Mapping[str, Slot], extra: Mapping[str, str]
-) -> None:
+def _mount(topic: str, sections: Sequence[_html.Section], slots: Mapping[str, Slot], extra: Mapping[str, str]) -> None:
     """Sections as one component: prose and instruments in the order of the lesson."""
     block = Block(f"block-{topic}-{sections[0].label}")
     for section in sections:
