@@ -94,8 +94,7 @@ def as_fraction(value: Value) -> Fraction:
     if isinstance(value, int):
         return Fraction(value)
     sign, man, exp, _ = value._mpf_
-    signed = -int(man) if sign else int(man)
-    return Fraction(signed << exp) if exp >= 0 else Fraction(signed, 1 << -exp)
+    return Fraction((-int(man) if sign else int(man)) << max(exp, 0), 1 << max(-exp, 0))
 
 
 def is_infinite(value: Value) -> bool:
