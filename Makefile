@@ -16,7 +16,7 @@ run: $(VENV)/wiki.stamp
 	@$(PY) -m streamlit run app.py --server.port=$(PORT)
 
 test: $(VENV)/dev.stamp chromium
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 verify: $(VENV)/wiki.stamp
 	$(PY) -m mechanisms.verify
