@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 PORT ?= 8501
-WORKERS ?= 2
+WORKERS ?= 3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check

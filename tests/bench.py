@@ -29,7 +29,8 @@ from tests.conftest import ARGS, NAMES
 
 FLOOR = ROOT / "tests/bench_apps/floor.html"
 ROUNDS, LOADS = 12, 6
-PAUSE_MS = 300  # after each sample, for charts and for what a slider tells the server late
+PAUSE_MS = 500  # after each burst, for charts and for what a slider tells the server when the hand rests
+BURST_MS = 60  # between the presses of a burst: a hand that drags, slower than the keyboard repeats a held key
 LINK = "/{}?lang=en&v=1"
 PASTES = 5
 QUIET = ("--server.headless=true", "--server.address=127.0.0.1", "--browser.gatherUsageStats=false")
@@ -119,6 +120,18 @@ def answers(url: str) -> bool:
         return False
 
 
+def burst(page: Page, what: Press, turn: int) -> list[tuple[float, float]]:
+    """Both times of each press of a burst; a page rests before the next burst begins."""
+    times = [press(page, what, turn * what.repeat)]
+    for i in range(1, what.repeat):
+        page.wait_for_timeout(BURST_MS)
+        times.append(press(page, what, turn * what.repeat + i))
+    page.wait_for_timeout(PAUSE_MS)
+    if what.page != "floor":
+        idle(page)
+    return times
+
+
 def press(page: Page, what: Press, turn: int) -> tuple[float, float]:
     """Both times of one key press."""
     page.bring_to_front()
@@ -129,9 +142,6 @@ def press(page: Page, what: Press, turn: int) -> tuple[float, float]:
     page.evaluate("selector => window.wikiBench.arm(selector)", what.shown)
     page.keyboard.press(what.keys[turn % len(what.keys)])
     first, second = page.evaluate("window.wikiBench.done")
-    page.wait_for_timeout(PAUSE_MS)
-    if what.page != "floor":
-        idle(page)
     return first, second
 
 
@@ -140,7 +150,7 @@ def presses(pages: Mapping[str, Page], rounds: int, told: Callable[[str], None])
     found: dict[str, list[tuple[float, float]]] = {what.name: [] for what in PRESSES}
     for turn in range(rounds + 1):
         for what in PRESSES:
-            times = [press(pages[what.page], what, turn * what.repeat + i) for i in range(what.repeat)]
+            times = burst(pages[what.page], what, turn)
             found[what.name] += times if turn else []
         if turn % 10 == 0:
             told(f"round {turn} of {rounds}")

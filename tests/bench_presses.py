@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FRAMES_PER_ROUND = 3
+FRAMES_PER_ROUND = 5  # one drag
 
 
 @dataclass(frozen=True, slots=True)
