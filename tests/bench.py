@@ -1,8 +1,8 @@
 """How long from a key press to the changed picture: `python -m tests.bench`, or `make bench`.
 
 Our chapters, a bare Streamlit page, the same page under the wiki's settings and a page without any framework run side
-by side and take turns, so that a slow spell of the machine hits all of them. Time is taken inside the page: from the key event's own stamp to the frame after
-the one that has the new value in the DOM.
+by side and take turns, so that a slow spell of the machine hits all of them. Time is taken inside the page: from the
+key event's own stamp to the frame after the one that has the new value in the DOM.
 """
 
 from __future__ import annotations

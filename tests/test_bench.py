@@ -47,7 +47,7 @@ def test_aim_is_a_ratio_or_a_time() -> None:
 
 
 def test_report_names_every_sample_and_every_aim() -> None:
-    """The report has a line for each sample, each aim and each ratio beside the aims, and says which aims are missed."""
+    """The report has a line for each sample, aim and ratio beside the aims, and says which aims are missed."""
     text = report(made_up(ledger_rule_server=200.0))
     lines = text.splitlines()
     assert len(lines) == 1 + len(made_up()) + len(AIMS) + len(BESIDE)
