@@ -10,21 +10,18 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import streamlit
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.bench_bare import bare_server
 from tests.bench_presses import CHAPTERS, PRESSES, E, Press, R, table
 from tests.bench_statistics import Sample, report
-from tests.browser import ROOT, free_port, idle, running
+from tests.browser import ROOT, idle, running
 from tests.conftest import ARGS, NAMES
 
 FLOOR = ROOT / "tests/bench_apps/floor.html"
@@ -33,7 +30,6 @@ PAUSE_MS = 500  # after each burst, for charts and for what a slider tells the s
 BURST_MS = 60  # between the presses of a burst: a hand that drags, slower than the keyboard repeats a held key
 LINK = "/{}?lang=en&v=1"
 PASTES = 5
-QUIET = ("--server.headless=true", "--server.address=127.0.0.1", "--browser.gatherUsageStats=false")
 
 # `wikiBench.arm(selector)` before the key is pressed; `wikiBench.done` resolves to both times in milliseconds.
 PROBE = """
@@ -87,37 +83,6 @@ window.wikiLoad = Object.fromEntries(%s.map(selector => [selector, new Promise((
 
 LOADED = {"bare": ("#slider-value",), R: (".wiki-prose h1", f"{table(R, 'ledger')} td")}
 MILLION, MOST = "0 " * 1_000_000, "1 -2 " * 2048  # more than is taken, and the most that is
-
-
-@contextmanager
-def bare_server(scratch: Path, *, settings: bool = False) -> Iterator[str]:
-    """The bare page as Streamlit starts it by itself, or under the wiki's settings."""
-    port, name = free_port(), "tuned" if settings else "bare"
-    scratch.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "tests/bench_apps/slider.py"), *QUIET]
-    with (scratch / f"{name}.log").open("wb") as log:
-        place = ROOT if settings else scratch  # Streamlit reads .streamlit/config.toml where it is started
-        process = subprocess.Popen(
-            [*command, f"--server.port={port}"], cwd=place, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
-    url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 60
-    try:
-        while not answers(f"{url}/_stcore/health"):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the bare page did not start:\n{(scratch / f'{name}.log').read_text('utf-8')}")
-            time.sleep(0.1)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(15)
-
-
-def answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=2) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
 
 
 def burst(page: Page, what: Press, turn: int) -> list[tuple[float, float]]:
