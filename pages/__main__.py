@@ -5,14 +5,14 @@ import streamlit as st
 from lessons import store
 from pages import _frame
 from pages._menu import PAGES
-from pages._words import language, resolve, t, unknown
+from pages._words import language, resolve, switch, t, unknown
 
 ICON = "/assets/icon.svg"
 
 
 def pick_language() -> None:
     def commit() -> None:
-        st.session_state["lang"] = st.query_params["lang"] = st.session_state["lang_choice"]
+        switch(st.session_state["lang_choice"])
 
     st.session_state["lang_choice"] = language()
     st.segmented_control(

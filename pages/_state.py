@@ -129,6 +129,8 @@ def _publish(topic: str, controls: tuple[Control, ...]) -> None:
     st.session_state[_key(topic, "_written")] = mine
     names = {c.name for c in controls} | {"v"}
     kept = {k: v for k, v in st.query_params.to_dict().items() if k not in names}
-    wanted = {**kept, "v": VERSION, **mine}
+    # What is chosen right after a switch of the language still comes with the address of before.
+    spoken = {"lang": st.session_state["lang"]} if "lang" in st.session_state else {}
+    wanted = {**kept, **spoken, "v": VERSION, **mine}
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)

@@ -28,9 +28,9 @@ from pages._calibration_state import CONTROLS, TOPIC
 SLOTS: dict[str, _frame.Slot] = {
     "calibration.guess_weight": weight_guess,
     "calibration.file": upload,
+    "calibration.domain": domain_choice,
     "calibration.facts": facts,
     "calibration.baseline": baseline_strip,
-    "calibration.domain": domain_choice,
     "calibration.statistics": statistics_rows,
     "calibration.statistics_plot": statistics_plot,
     "calibration.bits": bits_choice,
@@ -59,7 +59,7 @@ SLOTS: dict[str, _frame.Slot] = {
 
 # the guess uncovers a column of the comparison; a file or a domain changes all that is computed from it; so do the
 # choices of the grid, and the method its artifact
-REACH: dict[str, str] = dict.fromkeys(("guess-weight", "baseline", "statistics", "convert", "outputs"), "artifact")
+REACH: dict[str, str] = dict.fromkeys(("guess-weight", "baseline", "convert", "outputs"), "artifact")
 
 if __name__ == "__main__":
     _frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)

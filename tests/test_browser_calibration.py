@@ -45,6 +45,18 @@ def test_comparison_follows_the_grid_and_the_link(page: Pages, lang: str) -> Non
     assert chapter.values("comparison") == wanted(comparison_table(found))
 
 
+def test_the_whole_chapter_follows_the_domain(page: Pages) -> None:
+    """The first stage too: after another kind of text its cells and hashes are those of a fresh visit to that link."""
+    chapter = Chapter(page(locale="en-US"), TOPIC, "en")
+    before, facts = chapter.values("baseline"), chapter.page.locator(".wiki-facts").inner_text()
+    chapter.choose("domain", "code")
+    expect(chapter.page).to_have_url(re.compile("domain=code"))
+    chapter.settle()
+    fresh = Chapter(page(locale="en-US"), TOPIC, "en", domain="code")
+    assert chapter.values("baseline") == fresh.values("baseline") != before
+    assert chapter.page.locator(".wiki-facts").inner_text() == fresh.page.locator(".wiki-facts").inner_text() != facts
+
+
 AT_ONCE = """async (n, step) => {
   n.value = step
   n.dispatchEvent(new Event('input'))

@@ -37,10 +37,21 @@ window.wiki = (() => {
     },
   }
 
+  // The shell brings the words that every part uses. A block that is quicker than the shell waits for it.
+  const held = new Map()
+  let spoken = false
+  const speak = words => {
+    wiki.words = words
+    spoken = true
+    for (const waiting of held.values()) place(...waiting)
+    held.clear()
+  }
+
   // A part is called again with each new set of data; `root.wiki` keeps what it remembers in between. What it sends are
   // triggers: a component's *state* is only reported when it differs from the last one sent, and the server may have
   // changed the control in between.
   const place = (root, name, text, trigger) => {
+    if (!spoken && name !== 'shell') return held.set(root, [root, name, text, trigger])
     const first = !root.wiki
     const memory = root.wiki ??= { off: [] }
     memory.trigger = trigger
@@ -52,6 +63,7 @@ window.wiki = (() => {
   const dispose = root => {
     for (const off of root.wiki?.off ?? []) off()
     for (const child of root.wiki?.children?.values() ?? []) dispose(child)
+    held.delete(root)
     root.wiki = undefined
   }
   const draw = (name, { data, parentElement, setTriggerValue }) => {
@@ -188,5 +200,6 @@ window.wiki = (() => {
     theme()
   }).observe(document.documentElement, { childList: true, subtree: true })
 
-  return { parts, tables, words: {}, el, svg, bus, draw, listen, announce, copy }
+  const wiki = { parts, tables, words: {}, el, svg, bus, draw, listen, announce, copy, speak }
+  return wiki
 })()

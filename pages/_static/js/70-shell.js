@@ -17,7 +17,7 @@
 
   wiki.parts.shell = (root, data, memory, first) => {
     document.documentElement.lang = data.lang
-    wiki.words = data.words
+    wiki.speak(data.words)
     document.querySelector('meta[name="description"]')?.setAttribute('content', data.description)
     if (!document.getElementById('wiki-live')) {
       document.body.append(el('div', { id: 'wiki-live', class: 'wiki-hidden', role: 'status', 'aria-live': 'polite' }))
