@@ -7,7 +7,6 @@ were trained. A folder in the layout of transformers, or a name on a model hub, 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import sys
 from dataclasses import dataclass
@@ -70,7 +69,7 @@ def load(
 
 
 def is_cached(folder: Path | None = None) -> bool:
-    """Whether SmolLM2 would load without a download: unpacked in the cache already. Its hashes are checked on loading."""
+    """Whether SmolLM2 is unpacked in the cache and would load without a download; loading checks its hashes."""
     return (_unpacked(folder or cache_folder()) / "manifest.json").is_file()
 
 
