@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def fetch_gguf(folder: Path, *, progress: Progress = silent) -> Path:
 
 
 @contextmanager
-def scratch(folder: Path) -> Iterator[Path]:
+def scratch(folder: Path) -> Generator[Path]:
     """A temporary folder inside `folder`, gone afterwards; a full or read-only disk becomes ModelUnavailable.
 
     Also clears what killed processes left there more than an hour ago.

@@ -64,8 +64,10 @@ def read_manifest(folder: Path, *, gguf_sha256: str) -> dict[str, Any]:
     try:
         entry = cast(dict[str, Any], json.loads(path.read_text(encoding="utf-8")))
         bound, known = str(entry["gguf_sha256"]), int(entry["format"])
-        for name, file in entry["files"].items():
-            int(file["bytes"]), str(file["sha256"]), str(name)
+        entry["files"] = {
+            str(name): {"bytes": int(file["bytes"]), "sha256": str(file["sha256"])}
+            for name, file in entry["files"].items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelUnavailable(f"{path} is damaged ({type(error).__name__}: {error}).") from error
     if known != FORMAT:
@@ -122,9 +124,9 @@ def _compare(folder: Path, entry: dict[str, Any], found: dict[str, str]) -> None
 
 
 def _plain(packed: PreTrainedModel) -> PreTrainedModel:
-    """The same weights in a model that does not call itself quantized: transformers saves no model read from a .gguf."""
-    config = type(packed.config).from_dict(packed.config.to_dict())
-    del config.quantization_config
+    """The same weights in a model that does not call itself quantized; transformers saves none that does."""
+    entries = {key: value for key, value in packed.config.to_dict().items() if key != "quantization_config"}
+    config = type(packed.config).from_dict(entries)
     with torch.device("meta"):  # no memory for weights that are replaced at once
         plain = cast(PreTrainedModel, AutoModelForCausalLM.from_config(config))
     plain.load_state_dict(packed.state_dict(), assign=True)
@@ -134,4 +136,4 @@ def _plain(packed: PreTrainedModel) -> PreTrainedModel:
 
 
 def _missing_library(error: Exception) -> str:
-    return f"Unpacking the .gguf needs the libraries of requirements.txt ({error}): python -m pip install -r requirements.txt"
+    return f"Unpacking the .gguf needs more libraries ({error}): python -m pip install -r requirements.txt"
