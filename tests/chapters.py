@@ -86,8 +86,11 @@ READ = """() => [...document.querySelectorAll('[data-table]')].map(t => [t.datas
 
 
 def settled(page: Page) -> None:
-    """Sliders speak 150 ms after the last key, the player after 300: wait for that and for the end of the run."""
-    page.wait_for_timeout(400)
+    """Sliders speak 150 ms after the last key, the player after 300: wait for that and for the end of the run.
+
+    The page's own clock: its timers come in order, however late a busy machine lets it run them.
+    """
+    page.evaluate("() => new Promise(done => setTimeout(done, 400))")
     idle(page)
 
 

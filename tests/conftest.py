@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests: one server and one Chromium for the session, a fresh profile for each test."""
+"""Settings of all tests; for those in a browser one server and one Chromium, and a fresh profile for each test."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, expect, sync_playwright
 
 from tests.browser import ROOT, Server, running
@@ -32,6 +33,8 @@ LOCAL = re.compile(r"(https?|wss?)://127\.0\.0\.1[:/]|data:|blob:|about:")
 EXPECTED_404 = re.compile(r"/[^/?]+/_stcore/(health|host-config)$")
 
 expect.set_options(timeout=20_000)
+settings.register_profile("untimed", deadline=None)  # a busy machine is slow, not wrong
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

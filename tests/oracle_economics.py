@@ -30,7 +30,7 @@ from mechanisms.speculation_economics import COSTS, RATES, VERIFICATIONS, best, 
 from mechanisms.table import Table
 from tests.oracle_quant_tex import group, python
 
-SEEDED = settings(max_examples=20, deadline=None, derandomize=True, database=None)
+SEEDED = settings(max_examples=20, derandomize=True, database=None)
 Law = Sequence[Fraction]
 ONE, ZERO = Fraction(1), Fraction(0)
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.oracle_quant_tex import numbered, unfolded
 from tests.oracle_rejection import shares
 
-SEEDED = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+SEEDED = settings(max_examples=40, derandomize=True, database=None)
 Tensor = torch.Tensor
 LOGITS = st.integers(-80, 80).map(lambda n: Fraction(n, 10))
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from hypothesis import settings
 from hypothesis import strategies as st
 
-SEEDED = settings(max_examples=80, deadline=None, derandomize=True, database=None)
+SEEDED = settings(max_examples=80, derandomize=True, database=None)
 SMALL = st.integers(-400, 400).map(lambda n: Fraction(n, 40))
 VECTORS = st.lists(SMALL, min_size=1, max_size=9)
 

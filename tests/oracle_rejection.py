@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 Law = list[Fraction]
 Outputs = dict[tuple[int, ...], Fraction]
-SEEDED = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+SEEDED = settings(max_examples=60, derandomize=True, database=None)
 ZERO, ONE = Fraction(0), Fraction(1)
 
 

@@ -197,7 +197,7 @@ def test_answers_are_not_in_the_page_before_the_guess(page: Pages, lang: str) ->
     chapter.part("player").locator(".wiki-play").focus()
     tab.keyboard.press("End")
     expect(chapter.part("player")).to_have_attribute("data-step", str(DEPTHS - 1))
-    chapter.settle()
+    expect(tab).to_have_url(re.compile(rf"moment={DEPTHS - 1}\b"))
     seen, link = shown(chapter), tab.url
     other = page(locale=LOCALES[lang])
     other.goto(link)

@@ -40,7 +40,7 @@ def test_rounding_equals_the_loop(bits: int, symmetric: bool, group: int) -> Non
     assert (decode(encode(w, scales, grid), scales) == loop_round(w, bits, symmetric=symmetric, group=group)).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(GRIDS), st.integers(0, 10**6), st.floats(1e-3, 1e3))
 def test_error_stays_within_half_a_step(grid: Grid, seed: int, size: float) -> None:
     """No weight moves more than half a step, and 2^−10 of the range for the scale's own rounding; zero stays zero."""

@@ -39,7 +39,7 @@ def test_first_push_is_the_lagrangian_solution(seed: int) -> None:
     assert event.loss == pytest.approx(losses, rel=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.sampled_from(["tensor", "channel", "group"]))
 def test_codes_equal_the_solver_that_starts_afresh(seed: int, symmetric: bool, act_order: bool, granularity) -> None:
     """Solving for the free columns anew at every column gives the same weights, whatever grid and order.

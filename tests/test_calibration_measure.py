@@ -34,7 +34,7 @@ PROSE, CODE = (synthetic_inputs(d, 256) for d in ("prose", "code"))
 HELD_OUT = synthetic_inputs("prose", 256, part=1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(METHODS)), st.integers(2, 8), st.booleans(), st.integers(0, 10**6))
 def test_trace_is_the_measured_error(method: str, bits: int, symmetric: bool, seed: int) -> None:
     """tr(E H Eᵀ) equals the mean of ‖Ŵx − Wx‖² over the vectors that made H, to 1e-9, for every method and grid."""

@@ -37,7 +37,7 @@ laws = st.lists(st.integers(0, 64), min_size=SIZE - 1, max_size=SIZE - 1).map(la
 uniforms = st.integers(0, 1023).map(lambda n: Fraction(2 * n + 1, 2048))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     pairs=st.lists(st.tuples(laws, laws), min_size=1, max_size=4),
     us=st.lists(uniforms, min_size=10, max_size=10),
