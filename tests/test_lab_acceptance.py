@@ -64,6 +64,7 @@ def test_round_equals_the_exact_mechanism(
     assert found.accepted == exact.accepted_tokens and len(found.uniforms) == len(exact.steps)
 
 
+@settings(deadline=None)
 @given(p=laws, q=laws)
 def test_residual_equals_the_ledger(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> None:
     """[p − q]₊ of the ledger, exactly: 64ths are exact in float64."""
@@ -71,6 +72,7 @@ def test_residual_equals_the_ledger(p: tuple[Fraction, ...], q: tuple[Fraction, 
     assert residual(tensor([p])[0], tensor([q])[0]).tolist() == exact
 
 
+@settings(deadline=None)
 @given(p=laws, draft=st.integers(0, SIZE - 1), u=uniforms, last=uniforms)
 def test_sure_laws_equal_one_hot_rows(p: tuple[Fraction, ...], draft: int, u: Fraction, last: Fraction) -> None:
     """A law stored as one token decides as the row with a single 1, on either side and on both."""

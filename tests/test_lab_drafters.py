@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.generation.candidate_generator import PromptLookupCandidateGenerator
 
@@ -36,6 +36,7 @@ def drafted(drafter: Lookup, text: list[int], limit: int = 4, *, known: int = 0)
     return found.tokens
 
 
+@settings(deadline=None)
 @given(text=texts, longest=st.integers(1, 4))
 def test_first_occurrence_is_that_of_transformers(text: list[int], longest: int) -> None:
     """transformers' candidates are the beginning of ours, which go on where the text ends; none means none."""
@@ -58,6 +59,7 @@ def brute_force(text: list[int], longest: int, shortest: int, limit: int) -> tup
     return ()
 
 
+@settings(deadline=None)
 @given(text=texts, longest=st.integers(1, 4), shortest=st.integers(1, 4), limit=st.integers(0, 5), known=st.integers(0))
 def test_latest_occurrence_equals_brute_force(
     text: list[int], longest: int, shortest: int, limit: int, known: int
