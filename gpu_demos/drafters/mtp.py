@@ -1,0 +1,114 @@
+"""The MTP head: one Llama layer that guesses the target's next state, and is applied to its own guess again.
+
+A *state* is what an LM head is applied to: the target's hidden state after its final norm. The head reads the state of
+a position and the embedding of the token that follows it, and gives a guess of the next position's state; the target's
+own LM head, cut down to the frequent tokens, makes a distribution of it. For the second draft the guess takes the
+place of the state, and so on. Embedding and LM head belong to the target and are neither trained nor stored.
+Difference from DeepSeek-V3's module: the state read is the one after the final norm, so that the target's states and
+the head's are of one kind. Source: DeepSeek-V3's MTP module, EAGLE's recursion on features, FR-Spec's cut LM head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional
+from transformers import DynamicCache, LlamaConfig, PreTrainedModel
+from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRMSNorm, LlamaRotaryEmbedding
+
+
+@dataclass(frozen=True, slots=True)
+class HeadShape:
+    """Sizes of a head; `vocabulary` is the number of tokens that it can draft."""
+
+    width: int
+    intermediate: int
+    heads: int
+    kv_heads: int
+    head_size: int
+    vocabulary: int
+    norm_eps: float
+    rope_theta: float
+
+    @classmethod
+    def of(cls, model: PreTrainedModel, *, vocabulary: int) -> HeadShape:
+        """The shape that agrees with a target of the Llama family. ValueError for another one or too few tokens."""
+        config = model.config
+        if config.model_type != "llama" or config.rope_parameters["rope_type"] != "default":
+            raise ValueError(f"model_type={config.model_type!r} must be llama with plain rotary embeddings")
+        if not 1 <= vocabulary <= config.vocab_size:
+            raise ValueError(f"vocabulary={vocabulary} must lie in 1 … {config.vocab_size}")
+        sizes = (config.hidden_size, config.intermediate_size, config.num_attention_heads, config.num_key_value_heads)
+        theta = float(config.rope_parameters["rope_theta"])
+        return cls(*sizes, config.head_dim, vocabulary, float(config.rms_norm_eps), theta)
+
+
+class MtpHead(nn.Module):
+    """The trained part, and the target's embedding and LM head beside it.
+
+    embedding: (V, d) and lm_rows: (R, d) are the target's, frozen, and no part of the state dict; draft_ids: (R,)
+    int64, ascending, are the tokens of the rows.
+    """
+
+    embedding: torch.Tensor
+    lm_rows: torch.Tensor
+    draft_ids: torch.Tensor
+
+    def __init__(self, shape: HeadShape, draft_ids: torch.Tensor, embedding: torch.Tensor, lm_head: torch.Tensor):
+        super().__init__()
+        if draft_ids.shape != (shape.vocabulary,) or bool((draft_ids.diff() <= 0).any()):
+            raise ValueError(f"draft_ids: {tuple(draft_ids.shape)} must be {shape.vocabulary} ascending token numbers")
+        self.shape = shape
+        config = LlamaConfig(
+            hidden_size=shape.width, intermediate_size=shape.intermediate, num_attention_heads=shape.heads,
+            num_key_value_heads=shape.kv_heads, head_dim=shape.head_size, num_hidden_layers=1, vocab_size=1,
+            rms_norm_eps=shape.norm_eps, rope_parameters={"rope_type": "default", "rope_theta": shape.rope_theta},
+            attn_implementation="sdpa",
+        )  # fmt: skip
+        self.norm_state = LlamaRMSNorm(shape.width, eps=shape.norm_eps)
+        self.norm_embedding = LlamaRMSNorm(shape.width, eps=shape.norm_eps)
+        self.project = nn.Linear(2 * shape.width, shape.width, bias=False)
+        self.layer = LlamaDecoderLayer(config, layer_idx=0)
+        self.norm = LlamaRMSNorm(shape.width, eps=shape.norm_eps)
+        self.rotary = LlamaRotaryEmbedding(config)
+        self.register_buffer("draft_ids", draft_ids)
+        self.register_buffer("embedding", embedding.detach(), persistent=False)
+        self.register_buffer("lm_rows", lm_head.detach()[draft_ids], persistent=False)
+
+    def mix(self, states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """States, (B, T, d), and the tokens after them, (B, T), as the layer's input, (B, T, d)."""
+        embedded = functional.embedding(tokens, self.embedding)
+        return self.project(torch.cat((self.norm_state(states), self.norm_embedding(embedded)), -1))
+
+    def forward(
+        self, states: torch.Tensor, tokens: torch.Tensor, *, start: int = 0, cache: DynamicCache | None = None
+    ) -> torch.Tensor:
+        """(B, T, d) states of positions start … start + T − 1 and the tokens after each -> guessed states, (B, T, d).
+
+        The result at index j is a guess of the state of position start + j + 1. `cache` holds what came before `start`
+        and is extended.
+        """
+        mixed = self.mix(states, tokens)
+        length = mixed.shape[1]
+        places = torch.arange(start, start + length, device=mixed.device)[None]
+        mask = None
+        if start and length > 1:  # a query may see all cached positions and its own past
+            mask = torch.ones(length, start + length, dtype=torch.bool, device=mixed.device).tril(start)[None, None]
+        out = self.layer(
+            mixed, attention_mask=mask, position_embeddings=self.rotary(mixed, places), cache=cache,
+            use_cache=cache is not None,
+        )  # fmt: skip
+        return self.norm(out)
+
+    def logits(self, states: torch.Tensor) -> torch.Tensor:
+        """(…, d) -> (…, R): logits of the tokens `draft_ids`; every other token has probability 0."""
+        return states @ self.lm_rows.T
+
+
+def head_for(model: PreTrainedModel, draft_ids: torch.Tensor) -> MtpHead:
+    """A head beside this target, with random weights: they are loaded or initialised afterwards."""
+    shape = HeadShape.of(model, vocabulary=len(draft_ids))
+    embedding, lm_head = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    return MtpHead(shape, draft_ids.to(model.device), embedding, lm_head).to(model.device, model.dtype)
