@@ -21,7 +21,7 @@ from gpu_demos.models import SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable, cache_folder
 from gpu_demos.training import artifact
 from gpu_demos.training.compare import compare, held_out_table
-from gpu_demos.training.corpus import coverage, frequent_tokens, read
+from gpu_demos.training.corpus import coverage, likely_tokens, read
 from gpu_demos.training.domains import describe
 from gpu_demos.training.initialise import copy_last_layer, fit_projection
 from gpu_demos.training.loop import train
@@ -112,7 +112,7 @@ def run_compare(options: argparse.Namespace, loaded: Loaded, command: str) -> in
 
 def new_head(loaded: Loaded, corpus: Any, vocabulary: int) -> MtpHead:
     """A head that starts near the target; says what share of the variance its linear part explains."""
-    ids = frequent_tokens(corpus, count=vocabulary, vocabulary=loaded.model.config.vocab_size)
+    ids = likely_tokens(corpus, loaded.model.get_output_embeddings().weight, count=vocabulary)
     head = head_for(loaded.model, ids)
     copy_last_layer(head, loaded.model.model.layers[-1], loaded.model.model.norm)
     print(f"Projection fitted: {fit_projection(head, corpus):.3f} of the variance explained", flush=True)

@@ -64,6 +64,7 @@ class MtpHead(nn.Module):
         config = LlamaConfig(
             hidden_size=shape.width, intermediate_size=shape.intermediate, num_attention_heads=shape.heads,
             num_key_value_heads=shape.kv_heads, head_dim=shape.head_size, num_hidden_layers=1, vocab_size=1,
+            bos_token_id=None, eos_token_id=None, pad_token_id=None,
             rms_norm_eps=shape.norm_eps, rope_parameters={"rope_type": "default", "rope_theta": shape.rope_theta},
             attn_implementation="sdpa",
         )  # fmt: skip
@@ -111,4 +112,8 @@ def head_for(model: PreTrainedModel, draft_ids: torch.Tensor) -> MtpHead:
     """A head beside this target, with random weights: they are loaded or initialised afterwards."""
     shape = HeadShape.of(model, vocabulary=len(draft_ids))
     embedding, lm_head = model.get_input_embeddings().weight, model.get_output_embeddings().weight
-    return MtpHead(shape, draft_ids.to(model.device), embedding, lm_head).to(model.device, model.dtype)
+    head = MtpHead(shape, draft_ids.to(model.device), embedding, lm_head)
+    frequencies = head.rotary.inv_freq.to(model.device)
+    head = head.to(model.device, model.dtype)
+    head.rotary.inv_freq = frequencies  # in bf16 far positions would turn by wrong angles
+    return head

@@ -28,8 +28,10 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Means over the anchors of each text. temperature: of the text. acceptance: softmax temperature -> (N, K) Σ min(p, q);
-    greedy: (N, K) whether both would choose one token; the tokens per round count the bonus or the correction, (N,)."""
+    """Means over the anchors of each text. temperature: of the text. acceptance: softmax temperature -> (N, K) of
+    Σ min(p, q). greedy: (N, K) whether both would choose one token. Tokens per round, (N,), count the bonus or the
+    correction.
+    """
 
     domain: str
     temperature: float

@@ -42,7 +42,7 @@ class TrainedHead:
 
 
 def save(head: MtpHead, folder: Path, manifest: dict[str, Any]) -> Path:
-    """Write weights, rounded to bf16, and the manifest completed by format, hash and versions; returns the weights' path.
+    """Write weights, rounded to bf16, and the manifest completed by format, hash, versions; returns their path.
 
     The manifest comes last, so an interruption leaves a folder that loading refuses. Raises ValueError where the file
     would be too large for the repository or the manifest lacks a key.
@@ -77,6 +77,7 @@ def load(folder: Path, model: PreTrainedModel, *, base_sha256: str) -> TrainedHe
     if not path.is_file():
         raise WeightsUnusable(f"{path} is missing; train a head: {manifest['command']}")
     if (found := digest(path)) != manifest["sha256"]:
+        wanted = manifest["sha256"][:12]
         raise WeightsUnusable(
             f"{path} has SHA-256 {found[:12]}…, its manifest says {manifest['sha256'][:12]}…: restore it"
         )
@@ -97,7 +98,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     if not path.is_file():
         raise WeightsUnusable(
-            f"{path} is missing: weights without it are not used (python -m gpu_demos.train mtp --help)"
+            f"{path} is missing: weights without it are not used, python -m gpu_demos.train mtp makes both"
         )
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))

@@ -66,13 +66,13 @@ class Corpus:
 
 
 def read(folder: Path, side: Side, *, limit: int | None = None) -> Corpus:
-    """The shards of one side, of the first `limit` numbers. ValueError: no text, no shard of that side, a broken file."""
+    """One side's shards, of the first `limit` numbers. ValueError: no text, no shard of that side, a broken file."""
     if not (folder / CONFIG).is_file():
         raise ValueError(f"folder={str(folder)!r} holds no {CONFIG}: write text first, python -m gpu_demos.train text")
     paths = sorted(folder.glob("shard-*.safetensors"))
     if limit is not None:
         paths = [p for p in paths if int(p.stem.split("-")[1]) < limit]
-    found = [s for s in (_shard(p) for p in paths if _side(p) == side)]
+    found = [_shard(p) for p in paths if _side(p) == side]
     if not found:
         raise ValueError(
             f"folder={str(folder)!r} holds no {side} shard yet; python -m gpu_demos.train text writes more"
@@ -84,18 +84,22 @@ def read(folder: Path, side: Side, *, limit: int | None = None) -> Corpus:
     return Corpus(tuple(found), digest.hexdigest(), description)
 
 
-def frequent_tokens(corpus: Corpus, *, count: int, vocabulary: int) -> torch.Tensor:
-    """The `count` most frequent tokens of a corpus, ascending, (count,) int64; ties and gaps go to the lower number.
+def likely_tokens(corpus: Corpus, lm_head: torch.Tensor, *, count: int, positions: int = 16_384) -> torch.Tensor:
+    """The `count` tokens to which the target gives most probability, summed over positions; ascending, (count,) int64.
 
-    Raises ValueError unless 1 <= count <= vocabulary.
+    Probabilities and not counts: a text of some 100,000 tokens shows many tokens once or never. lm_head: (V, d);
+    positions: about so many, spread evenly. Raises ValueError unless 1 <= count <= V.
     """
-    if not 1 <= count <= vocabulary:
-        raise ValueError(f"count={count} must lie in 1 … {vocabulary}")
-    seen = torch.zeros(vocabulary, dtype=torch.int64)
+    if not 1 <= count <= len(lm_head):
+        raise ValueError(f"count={count} must lie in 1 … {len(lm_head)}")
+    stride = max(1, corpus.tokens_written // positions)
+    mass = torch.zeros(len(lm_head), dtype=torch.float64)
     for shard in corpus.shards:
-        inside = torch.arange(shard.tokens.shape[1])[None] < shard.lengths[:, None]
-        seen += torch.bincount(shard.tokens[inside], minlength=vocabulary)
-    return torch.sort(seen, descending=True, stable=True).indices[:count].sort().values
+        inside = shard.scored(written=True)
+        states = shard.states[inside][::stride].to(lm_head.dtype)
+        for part, normalizer in zip(states.split(512), shard.log_normalizer[inside][::stride].split(512), strict=True):
+            mass += ((part @ lm_head.T).float() - normalizer[:, None]).exp().sum(0).double()
+    return torch.sort(mass, descending=True, stable=True).indices[:count].sort().values
 
 
 def coverage(corpus: Corpus, draft_ids: torch.Tensor) -> float:

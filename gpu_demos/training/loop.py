@@ -68,11 +68,17 @@ def one_step(
     optimizer.zero_grad(set_to_none=True)
     loss, parts = batch_loss(head, shard, rows, config, step)
     if not bool(torch.isfinite(loss)):
-        raise FloatingPointError(f"step {step}: the loss is {float(loss)}; a lower --rate may help")
+        raise FloatingPointError(f"step {step}: the loss is {float(loss.detach())}; a lower --rate may help")
     loss.backward()
     norm = torch.nn.utils.clip_grad_norm_(head.parameters(), config.clip)
     optimizer.step()
-    return {"step": step, "loss": float(loss), "rate": config.rate_at(step), "gradient_norm": float(norm), **parts}
+    return {
+        "step": step,
+        "loss": float(loss.detach()),
+        "rate": config.rate_at(step),
+        "gradient_norm": float(norm),
+        **parts,
+    }
 
 
 def batch_loss(
@@ -92,10 +98,7 @@ def batch_loss(
         at[:, :depth] = False  # no guess of this depth exists there
         wanted, logits = target[at], head.logits(guess[at]).float()
         kl = forward_kl(wanted, logits)
-        if recipe.loss == "lk":
-            loss = lk_hybrid(wanted, logits, weight=torch.ones_like(kl)).mean()
-        else:
-            loss = kl.mean()
+        loss = lk_hybrid(wanted, logits).mean() if recipe.loss == "lk" else kl.mean()
         total = total + config.depth_decay ** (depth - 1) / share * loss
         parts["kl"].append(round(float(kl.detach().mean()), 5))
         parts["alpha"].append(round(float(acceptance_rate(wanted, logits.detach()).mean()), 5))

@@ -27,22 +27,19 @@ def acceptance_rate(target_log: torch.Tensor, logits: torch.Tensor) -> torch.Ten
 
 
 def forward_kl(target_log: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-    """KL(p̃ ‖ q) in nats, p̃ the target's distribution renormalised on the draft tokens. (…, R) -> (…,). Source: lk2026."""
+    """KL(p̃ ‖ q) in nats, p̃ the target renormalised on the draft. (…, R) -> (…,). Source: lk2026."""
     kept = target_log.log_softmax(-1)
     return (kept.exp() * (kept - logits.log_softmax(-1))).sum(-1)
 
 
-def lk_hybrid(
-    target_log: torch.Tensor, logits: torch.Tensor, *, weight: torch.Tensor, decay: float = DECAY
-) -> torch.Tensor:
+def lk_hybrid(target_log: torch.Tensor, logits: torch.Tensor, *, decay: float = DECAY) -> torch.Tensor:
     """λ KL + (1 − λ)(1 − α) with λ = exp(−η ᾱ), no gradient through λ. (…, R) -> (…,).
 
-    ᾱ is the acceptance rate averaged with `weight`, (…,), over all positions given: one λ for a draft position, as in
-    the paper (other code takes one for each token). Raises ValueError for a negative decay. Source: lk2026, §4.
+    ᾱ is the acceptance rate averaged over all positions given: one λ for a depth of the draft, as in the paper (other
+    code takes one for each token). Raises ValueError for a negative decay. Source: lk2026, §4.
     """
     if decay < 0:
         raise ValueError(f"decay={decay} must not be negative")
     alpha = acceptance_rate(target_log, logits)
-    mean = float((alpha.detach() * weight).sum() / weight.sum())
-    blend = math.exp(-decay * mean)
+    blend = math.exp(-decay * float(alpha.detach().mean()))
     return blend * forward_kl(target_log, logits) + (1 - blend) * (1 - alpha)
