@@ -10,13 +10,17 @@ the head's are of one kind. Source: DeepSeek-V3's MTP module, EAGLE's recursion 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import nn
 from torch.nn import functional
 from transformers import DynamicCache, LlamaConfig, PreTrainedModel
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRMSNorm, LlamaRotaryEmbedding
+
+from gpu_demos.acceptance import Laws
+from gpu_demos.decoding_types import NO_DRAFT, Draft, Seen, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +121,87 @@ def head_for(model: PreTrainedModel, draft_ids: torch.Tensor) -> MtpHead:
     head = head.to(model.device, model.dtype)
     head.rotary.inv_freq = frequencies  # in bf16 far positions would turn by wrong angles
     return head
+
+
+def prefix(cache: DynamicCache, length: int, config: LlamaConfig) -> DynamicCache:
+    """The first `length` positions of a head's cache, as a cache of its own: what is added to it leaves the old one."""
+    kept = DynamicCache(config=config)
+    kept.update(cache.layers[0].keys[:, :, :length], cache.layers[0].values[:, :, :length], 0)
+    return kept
+
+
+@dataclass(slots=True)
+class _Row:
+    """A text as the head knows it: its cache over confirmed positions, and what was confirmed since."""
+
+    cache: DynamicCache
+    length: int = 0
+    states: list[torch.Tensor] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+
+
+class MtpDrafter:
+    """Drafts with a trained head. Rows are drafted one after another; a row's first round has no draft, since the
+    target's states are not there yet. Tokens outside the draft vocabulary have probability 0."""
+
+    name = "mtp"
+    taps: Sequence[int] = ()
+
+    def __init__(self, head: MtpHead) -> None:
+        self.head = head
+        self._config = head.layer.self_attn.config
+        self._session: Session | None = None
+        self._rows: list[_Row] = []
+
+    def begin(self, session: Session) -> None:
+        self._session = session
+        self._rows = [_Row(DynamicCache(config=self._config)) for _ in session.texts]
+
+    def observe(self, row: int, seen: Seen) -> None:
+        """Keep states and the tokens after them until the next draft; a text that has ended needs none."""
+        assert self._session is not None
+        first, text, count = seen.start + 1, self._session.texts[row], len(seen.tokens)
+        following = text[first : first + count]
+        self._rows[row].tokens.extend(following)
+        self._rows[row].states.append(seen.hidden[: len(following)])
+
+    def propose(self, rows: Sequence[int], limits: Sequence[int]) -> list[Draft]:
+        return [self._draft(row, limit) for row, limit in zip(rows, limits, strict=True)]
+
+    def _draft(self, row: int, limit: int) -> Draft:
+        session, known = self._session, self._rows[row]
+        assert session is not None
+        if limit < 1 or not known.tokens:
+            return NO_DRAFT
+        guess = self._catch_up(known)
+        tokens: list[int] = []
+        laws: list[Laws] = []
+        own = prefix(known.cache, known.length, self._config)
+        for depth in range(limit):
+            if depth:
+                token = torch.tensor([[tokens[-1]]], device=guess.device)
+                guess = self.head(guess, token, start=known.length + depth - 1, cache=own)
+            laws.append(session.sampling.laws(self._logits(guess[:, -1], session.target.vocabulary)))
+            tokens.append(laws[-1].draw(0, session.uniforms(row, 1)[0]))
+        return Draft(tuple(tokens), _joined(laws))
+
+    def _catch_up(self, known: _Row) -> torch.Tensor:
+        """Run the head over what was confirmed since the last draft; the last guess, (1, 1, d)."""
+        states = torch.cat(known.states)[None]
+        tokens = torch.tensor([known.tokens], device=states.device)
+        guesses = self.head(states, tokens, start=known.length, cache=known.cache)
+        known.length += len(known.tokens)
+        known.states, known.tokens = [], []
+        return guesses[:, -1:]
+
+    def _logits(self, guess: torch.Tensor, vocabulary: int) -> torch.Tensor:
+        """(1, d) -> (1, V), minus infinity for every token that is not in the draft vocabulary."""
+        wide = guess.new_full((1, vocabulary), float("-inf"))
+        wide[:, self.head.draft_ids] = self.head.logits(guess)
+        return wide
+
+
+def _joined(laws: Sequence[Laws]) -> Laws:
+    if laws[0].probabilities is None:
+        return Laws(sure=[law.sure[0] for law in laws])
+    return Laws(probabilities=torch.cat([law.probabilities for law in laws if law.probabilities is not None]))

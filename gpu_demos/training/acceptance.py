@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from transformers import DynamicCache
 
-from gpu_demos.drafters.mtp import MtpHead
+from gpu_demos.drafters.mtp import MtpHead, prefix
 from gpu_demos.training.corpus import Corpus, Shard
 
 Floats = NDArray[np.float64]
@@ -105,12 +105,11 @@ def draft(head: MtpHead, shard: Shard, *, depths: int, every: int) -> Iterator[t
     The anchor is the last position whose state the target has computed.
     """
     states, tokens = shard.states.to(head.project.weight.dtype), shard.tokens
-    cache = DynamicCache(config=head.layer.self_attn.config)
+    config = head.layer.self_attn.config
+    cache = DynamicCache(config=config)
     first = head(states[:, :-1], tokens[:, 1:], cache=cache)
-    keys, values = cache.layers[0].keys, cache.layers[0].values
     for anchor in range(shard.prompt - 1, tokens.shape[1] - depths - 1, every):
-        own = DynamicCache(config=head.layer.self_attn.config)
-        own.update(keys[:, :, : anchor + 1], values[:, :, : anchor + 1], 0)
+        own = prefix(cache, anchor + 1, config)
         guesses = [first[:, anchor : anchor + 1]]
         for place in range(anchor + 1, anchor + depths):
             guesses.append(head(guesses[-1], tokens[:, place + 1 : place + 2], start=place, cache=own))
