@@ -22,7 +22,9 @@ def head(model: LlamaForCausalLM) -> MtpHead:
 
 def inputs(*, rows: int = 2, length: int = 9) -> tuple[torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(3)
-    return torch.randn(rows, length, 32, generator=generator), torch.randint(VOCABULARY, (rows, length), generator=generator)
+    return torch.randn(rows, length, 32, generator=generator), torch.randint(
+        VOCABULARY, (rows, length), generator=generator
+    )
 
 
 def test_with_the_targets_last_input_it_is_the_target(model: LlamaForCausalLM, head: MtpHead) -> None:

@@ -21,7 +21,7 @@ def random_pair(*, rows: int = 6, size: int = 9, seed: int = 0) -> tuple[torch.T
 
 
 def test_published_pairs() -> None:
-    """The paper's preference: KL prefers the second draft, acceptance and the hybrid at η = 3 the first, at 1 the second.
+    """KL prefers the second draft, acceptance and the hybrid at η = 3 the first, at η = 1 the second.
 
     Numbers by hand from p = (.8, .1, .1) and q = (.79, .209, .001) and (.6, .2, .2).
     """
@@ -45,7 +45,9 @@ def test_kl_on_a_part_renormalises_and_acceptance_does_not() -> None:
     target, logits = random_pair()
     cut, drafted = target[:, :5], logits[:, :5]
     p, q = target[:, :5].exp(), drafted.softmax(-1)
-    assert torch.allclose(forward_kl(cut, drafted), torch.xlogy(p / p.sum(-1, keepdim=True), p / p.sum(-1, keepdim=True) / q).sum(-1))
+    assert torch.allclose(
+        forward_kl(cut, drafted), torch.xlogy(p / p.sum(-1, keepdim=True), p / p.sum(-1, keepdim=True) / q).sum(-1)
+    )
     full = torch.zeros_like(target)
     full[:, :5] = q
     assert torch.allclose(acceptance_rate(cut, drafted), 1 - (target.exp() - full).abs().sum(-1) / 2)

@@ -170,7 +170,9 @@ def test_epoch_shows_every_text_once(folder: Path) -> None:
     count = sum(-(-len(s.tokens) // 4) for s in corpus.shards)
     seen = [(s.name, int(r)) for i in range(count) for s, rows in [corpus.batch(i, size=4, seed=1)] for r in rows]
     assert sorted(seen) == sorted((s.name, i) for s in corpus.shards for i in range(len(s.tokens)))
-    later = [(s.name, int(r)) for i in range(count) for s, rows in [corpus.batch(count + i, size=4, seed=1)] for r in rows]
+    later = [
+        (s.name, int(r)) for i in range(count) for s, rows in [corpus.batch(count + i, size=4, seed=1)] for r in rows
+    ]
     assert seen != later
     assert sorted(seen) == sorted(later)
 
@@ -211,5 +213,5 @@ def test_no_text_is_said(tmp_path: Path, folder: Path, model: LlamaForCausalLM) 
         read(tmp_path, "held_out")
     path = tmp_path / "shard-0000.safetensors"
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(ValueError, match="shard-0000.*cannot be read.*delete it"):
+    with pytest.raises(ValueError, match=r"shard-0000.*cannot be read.*delete it"):
         read(tmp_path, "train")

@@ -1,1 +1,1 @@
-"""Drafters: what proposes the tokens that the target verifies."""
+"""Drafters: each proposes tokens for `gpu_demos.decoding.decode`, see `Drafter` in `gpu_demos.decoding_types`."""

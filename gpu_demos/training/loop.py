@@ -116,6 +116,8 @@ def _restore(head: MtpHead, optimizer: torch.optim.Optimizer, config: MtpConfig,
     entry = checkpoint.load(folder, config.entry())
     step = int(entry["step"]) if entry else 0
     if entry:
+        if not torch.equal(entry["head"]["draft_ids"].to(head.draft_ids.device), head.draft_ids):
+            raise ValueError(f"{folder}: its checkpoint drafts other tokens; take another folder for this run")
         head.load_state_dict(entry["head"])
         optimizer.load_state_dict(entry["optimizer"])
     log = folder / LOG
