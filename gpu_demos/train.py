@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from gpu_demos.drafters.mtp import MtpHead, head_for
+from gpu_demos.drafters.mtp import MtpHead, head_for, lm_head_weight
 from gpu_demos.models import SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable, cache_folder
 from gpu_demos.training import artifact
@@ -52,7 +52,13 @@ def main(arguments: list[str] | None = None) -> int:
 def run_text(options: argparse.Namespace, loaded: Loaded, command: str) -> int:
     """`text`: shards until there are as many as wanted or the time is over."""
     config = TextConfig(
-        loaded.sha256, loaded.dtype, options.seed, options.batch, options.prompt_tokens, options.written_tokens
+        loaded.sha256,
+        loaded.dtype,
+        options.seed,
+        options.batch,
+        options.held_out_batch,
+        options.prompt_tokens,
+        options.written_tokens,
     )
     lines = write(
         loaded.model, loaded.tokenizer, options.text, config, shards=options.shards, minutes=options.budget_minutes
@@ -78,6 +84,7 @@ def run_mtp(options: argparse.Namespace, loaded: Loaded, command: str) -> int:
     if not done:
         print(f"Time is over; the same command goes on. Nothing is exported before all {config.steps} steps are done.")
         return 3
+    artifact.round_weights(head)
     held_out = read(options.text, "held_out", limit=options.shards)
     manifest = {
         "base_sha256": loaded.sha256, "base": f"{loaded.name}, {loaded.baseline}", "command": command,
@@ -88,7 +95,7 @@ def run_mtp(options: argparse.Namespace, loaded: Loaded, command: str) -> int:
             "text": {**corpus.description, "prompts": dict(describe())},
             "draft_vocabulary_coverage": coverage(held_out, head.draft_ids),
         },
-        "held_out": held_out_table(head, loaded.model.get_output_embeddings().weight, held_out),
+        "held_out": held_out_table(head, lm_head_weight(loaded.model), held_out),
     }  # fmt: skip
     print(f"Exported {artifact.save(head, options.out, manifest)}")
     return 0
@@ -98,7 +105,7 @@ def run_compare(options: argparse.Namespace, loaded: Loaded, command: str) -> in
     """`compare`: several exported heads on the same anchors, differences to the first one paired by text."""
     held_out = read(options.text, "held_out", limit=options.shards)
     heads = {f.name: artifact.load(f, loaded.model, base_sha256=loaded.sha256) for f in options.heads}
-    table = compare({n: h.head for n, h in heads.items()}, loaded.model.get_output_embeddings().weight, held_out)
+    table = compare({n: h.head for n, h in heads.items()}, lm_head_weight(loaded.model), held_out)
     entry = {
         "command": command, "held_out_sha256": held_out.sha256, "versions": artifact.versions(),
         "weights": {name: h.sha256 for name, h in heads.items()}, **table,
@@ -112,7 +119,7 @@ def run_compare(options: argparse.Namespace, loaded: Loaded, command: str) -> in
 
 def new_head(loaded: Loaded, corpus: Any, vocabulary: int) -> MtpHead:
     """A head that starts near the target; says what share of the variance its linear part explains."""
-    ids = likely_tokens(corpus, loaded.model.get_output_embeddings().weight, count=vocabulary)
+    ids = likely_tokens(corpus, lm_head_weight(loaded.model), count=vocabulary)
     head = head_for(loaded.model, ids)
     copy_last_layer(head, loaded.model.model.layers[-1], loaded.model.model.norm)
     print(f"Projection fitted: {fit_projection(head, corpus):.3f} of the variance explained", flush=True)
@@ -133,7 +140,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gpu_demos.train", description=__doc__)
     commands = parser.add_subparsers(required=True)
     text = commands.add_parser("text", help="let the model write its training text")
-    text.add_argument("--batch", type=int, default=64, help="texts of one shard")
+    text.add_argument("--batch", type=int, default=64, help="texts of one shard for training")
+    text.add_argument("--held-out-batch", type=int, default=32, help="texts of one held-out shard")
     text.add_argument("--prompt-tokens", type=int, default=32)
     text.add_argument("--written-tokens", type=int, default=160)
     text.set_defaults(run=run_text)

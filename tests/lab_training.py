@@ -38,7 +38,7 @@ def tiny_llama(*, layers: int = 3, seed: int = 0) -> LlamaForCausalLM:
 
 def written(folder: Path, model: LlamaForCausalLM, *, shards: int = 12, length: int = 24, batch: int = 6) -> Path:
     """A folder with text: the first six shards are for training, the other six are held out."""
-    config = TextConfig(base=BASE, batch=batch, prompt=5, written=length - 5)
+    config = TextConfig(base=BASE, batch=batch, held_out_batch=batch, prompt=5, written=length - 5)
     list(write(model, Characters(), folder, config, shards=shards, minutes=float("inf")))
     return folder
 

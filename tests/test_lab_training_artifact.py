@@ -13,10 +13,11 @@ from gpu_demos.training import artifact
 from gpu_demos.training.artifact import MANIFEST, SHIPPED, WEIGHTS, WeightsUnusable, digest, load, save
 from tests.lab_training import BASE, VOCABULARY, random_head, tiny_llama
 
+COMMAND = "python -m gpu_demos.train mtp"
 GIVEN = {
     "base_sha256": BASE,
     "config": {},
-    "command": "python -m gpu_demos.train mtp",
+    "command": COMMAND,
     "steps": 3,
     "data": {},
     "held_out": {},

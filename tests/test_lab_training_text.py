@@ -146,7 +146,7 @@ def test_interrupted_writing_goes_on_and_gives_the_same(
 
 def test_text_of_another_configuration_is_not_mixed(model: LlamaForCausalLM, folder: Path) -> None:
     """A folder takes only shards of its own settings; the message names the one that differs."""
-    other = TextConfig(base=BASE, batch=6, prompt=5, written=19, seed=9)
+    other = TextConfig(base=BASE, batch=6, held_out_batch=6, prompt=5, written=19, seed=9)
     with pytest.raises(ValueError, match="another seed"):
         list(write(model, Characters(), folder, other, shards=1, minutes=1))
 
@@ -157,7 +157,7 @@ def test_budget_of_time_ends_writing(model: LlamaForCausalLM, tmp_path: Path) ->
     assert list(write(model, Characters(), tmp_path, config, shards=5, minutes=-1)) == []
 
 
-@pytest.mark.parametrize("name", ["batch", "prompt", "written"])
+@pytest.mark.parametrize("name", ["batch", "held_out_batch", "prompt", "written"])
 def test_sizes_of_nothing_are_refused(name: str) -> None:
     """The message names the argument."""
     with pytest.raises(ValueError, match=f"{name}=0 must be at least 1"):

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import torch
 from torch import nn
 from torch.nn import functional
 from transformers import DynamicCache, LlamaConfig, PreTrainedModel
+from transformers.cache_utils import DynamicLayer
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRMSNorm, LlamaRotaryEmbedding
 
 from gpu_demos.acceptance import Laws
@@ -70,7 +72,7 @@ class MtpHead(nn.Module):
             num_key_value_heads=shape.kv_heads, head_dim=shape.head_size, num_hidden_layers=1, vocab_size=1,
             bos_token_id=None, eos_token_id=None, pad_token_id=None,
             rms_norm_eps=shape.norm_eps, rope_parameters={"rope_type": "default", "rope_theta": shape.rope_theta},
-            attn_implementation="sdpa",
+            attn_implementation="sdpa",  # pyright: ignore[reportCallIssue]  # a setting of the base class
         )  # fmt: skip
         self.norm_state = LlamaRMSNorm(shape.width, eps=shape.norm_eps)
         self.norm_embedding = LlamaRMSNorm(shape.width, eps=shape.norm_eps)
@@ -115,18 +117,27 @@ class MtpHead(nn.Module):
 def head_for(model: PreTrainedModel, draft_ids: torch.Tensor) -> MtpHead:
     """A head beside this target, with random weights: they are loaded or initialised afterwards."""
     shape = HeadShape.of(model, vocabulary=len(draft_ids))
-    embedding, lm_head = model.get_input_embeddings().weight, model.get_output_embeddings().weight
-    head = MtpHead(shape, draft_ids.to(model.device), embedding, lm_head)
-    frequencies = head.rotary.inv_freq.to(model.device)
+    embedding = cast(torch.Tensor, model.get_input_embeddings().weight)
+    head = MtpHead(shape, draft_ids.to(model.device), embedding, lm_head_weight(model))
+    frequencies = cast(torch.Tensor, head.rotary.inv_freq).to(model.device)
     head = head.to(model.device, model.dtype)
-    head.rotary.inv_freq = frequencies  # in bf16 far positions would turn by wrong angles
+    head.rotary.register_buffer("inv_freq", frequencies, persistent=False)  # bf16 would turn far positions wrongly
     return head
+
+
+def lm_head_weight(model: PreTrainedModel) -> torch.Tensor:
+    """(V, d) weight of a target's LM head. Raises ValueError for a model without one."""
+    head = model.get_output_embeddings()
+    if head is None:
+        raise ValueError(f"model={type(model).__name__} must have an LM head")
+    return cast(torch.Tensor, head.weight)
 
 
 def prefix(cache: DynamicCache, length: int, config: LlamaConfig) -> DynamicCache:
     """The first `length` positions of a head's cache, as a cache of its own: what is added to it leaves the old one."""
-    kept = DynamicCache(config=config)
-    kept.update(cache.layers[0].keys[:, :, :length], cache.layers[0].values[:, :, :length], 0)
+    kept, layer = DynamicCache(config=config), cast(DynamicLayer, cache.layers[0])
+    assert layer.keys is not None and layer.values is not None
+    kept.update(layer.keys[:, :, :length], layer.values[:, :, :length], 0)
     return kept
 
 

@@ -41,6 +41,13 @@ class TrainedHead:
     sha256: str
 
 
+@torch.no_grad()
+def round_weights(head: MtpHead) -> None:
+    """Round every weight in place to what bf16 can hold: scores are to be those of the head that is shipped."""
+    for parameter in head.parameters():
+        parameter.copy_(parameter.bfloat16())
+
+
 def save(head: MtpHead, folder: Path, manifest: dict[str, Any]) -> Path:
     """Write weights, rounded to bf16, and the manifest completed by format, hash, versions; returns their path.
 

@@ -1,10 +1,10 @@
 """The model writes the training text, and what it thought while writing is kept beside it.
 
-One shard is one batch: prompts of one domain and one side of the split, continued by the model itself at one
-temperature. The same pass that samples a token has computed its hidden state, so states, tapped layers and the
-logarithm of the softmax's denominator are stored at once and no second pass over the text is needed. A shard is
-written under a temporary name and renamed; its seed depends only on the run's seed and the shard's number, so a run
-that was interrupted goes on where it stopped and gives the same shards.
+One shard is one batch (a smaller one where it is held out): prompts of one domain and one side of the split, continued
+by the model itself at one temperature. The same pass that samples a token has computed its hidden state, so states,
+tapped layers and the logarithm of the softmax's denominator are stored at once and no second pass over the text is
+needed. A shard is written under a temporary name and renamed; its seed depends only on the run's seed and the shard's
+number, so a run that was interrupted goes on where it stopped and gives the same shards.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ class TextConfig:
     dtype: str = "fp32"
     seed: int = 1
     batch: int = 64
+    held_out_batch: int = 32
     prompt: int = 32
     written: int = 160
 
     def __post_init__(self) -> None:
-        for name in ("batch", "prompt", "written"):
+        for name in ("batch", "held_out_batch", "prompt", "written"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
 
@@ -112,7 +113,8 @@ def make(
     the LM head is applied to. taps: (N, T, 3, d) bf16. log_normalizer: (N, T) float32, log Σ exp of all logits.
     """
     rng = random.Random(this.seed)
-    found = prompts(tokenizer, this.domain, this.side, count=config.batch, length=config.prompt, rng=rng)
+    count = config.held_out_batch if this.side == "held_out" else config.batch
+    found = prompts(tokenizer, this.domain, this.side, count=count, length=config.prompt, rng=rng)
     generator = torch.Generator(model.device).manual_seed(this.seed)
     ids = torch.tensor(found, device=model.device)
     kept: dict[str, list[torch.Tensor]] = {"tokens": [], "states": [], "taps": [], "log_normalizer": []}
