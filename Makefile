@@ -7,7 +7,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test verify bench lint format clean chromium
+.PHONY: run test verify bench lab lint format clean chromium
 
 run: $(VENV)/wiki.stamp
 	@$(PY) -c "import socket; socket.create_server(('127.0.0.1', $(PORT))).close()" 2>/dev/null || { \
@@ -23,6 +23,9 @@ verify: $(VENV)/wiki.stamp
 
 bench: $(VENV)/dev.stamp chromium
 	$(PY) -m tests.bench
+
+lab: $(VENV)/lab.stamp
+	$(PY) -m gpu_demos.models
 
 lint: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check .
@@ -49,8 +52,13 @@ $(VENV)/wiki.stamp: requirements-wiki.txt | $(VENV)/python.stamp
 	@$(PIP) -r requirements-wiki.txt
 	@touch $@
 
-# After the wiki's stamp, so that two runs of pip never write into one environment under `make -j`.
-$(VENV)/dev.stamp: requirements-dev.txt requirements.txt $(VENV)/wiki.stamp
+# One after the other, so that two runs of pip never write into one environment under `make -j`.
+$(VENV)/lab.stamp: requirements.txt $(VENV)/wiki.stamp
+	@echo "Installing requirements.txt (once; torch is large)"
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/lab.stamp
 	@echo "Installing requirements-dev.txt (once)"
 	@$(PIP) -r requirements-dev.txt
 	@touch $@

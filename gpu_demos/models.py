@@ -7,6 +7,7 @@ were trained. A folder in the layout of transformers, or a name on a model hub, 
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import sys
 from dataclasses import dataclass
@@ -122,3 +123,35 @@ def show(what: str, done: int, total: int) -> None:
     """One line on standard error that counts up."""
     unit = f"{done / 1e6:6.0f} of {total / 1e6:.0f} MB" if total > 1000 else f"{done} of {total}"
     print(f"\r{what}: {unit}   ", end="\n" if done >= total else "", file=sys.stderr, flush=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Fetch, verify, load, and let the model write one line; 0 if it could, 1 with one sentence if not."""
+    # Only here: those who load a model need neither the loop nor the prompts, which themselves need this module.
+    from gpu_demos.decoding import decode
+    from gpu_demos.prompts import decode_text, encode, end_tokens
+    from gpu_demos.target import Target
+
+    parser = argparse.ArgumentParser("python -m gpu_demos.models", description=main.__doc__)
+    parser.add_argument("--model", default=SMOLLM2, help=f"{SMOLLM2}, a folder, or owner/name on the hub")
+    parser.add_argument("--dtype", choices=tuple(DTYPES), default="bf16")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--prompt", default="In one sentence: what is a token?")
+    options = parser.parse_args(arguments)
+    try:
+        loaded = load(options.model, dtype=options.dtype, device=options.device, progress=show)
+        print(f"{loaded.name}: SHA-256 {loaded.sha256}; {loaded.baseline}; {loaded.dtype} on {loaded.device}")
+        prompt = encode(loaded, options.prompt)
+        (done,) = decode(Target(loaded.model), [prompt], max_tokens=48, eos=end_tokens(loaded))
+    except (ModelUnavailable, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped; nothing half-made is kept. The same command starts again.", file=sys.stderr)
+        return 130
+    print(f"{options.prompt} → {decode_text(loaded, done.tokens)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -50,7 +50,8 @@ def convert(gguf: Path, folder: Path, *, gguf_sha256: str, progress: Progress = 
 
 def write_manifest(folder: Path, *, made_from: str, gguf_sha256: str) -> None:
     """Write size and hash of every file of a folder, and what they were made from."""
-    files = {p.name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for p in sorted(folder.iterdir())}
+    paths = sorted(path for path in folder.iterdir() if path.name != MANIFEST)
+    files = {path.name: {"bytes": path.stat().st_size, "sha256": sha256(path)} for path in paths}
     versions = {"torch": torch.__version__, "transformers": transformers.__version__}
     entry = {"format": FORMAT, "made_from": made_from, "gguf_sha256": gguf_sha256, "files": files, "versions": versions}
     (folder / MANIFEST).write_text(json.dumps(entry, indent=2) + "\n", encoding="utf-8")

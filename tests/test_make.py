@@ -29,12 +29,12 @@ def workshop(tmp_path: Path) -> Mapping[str, Path]:
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
-    for stamp in ("python", "wiki", "dev"):
+    for stamp in ("python", "wiki", "lab", "dev"):
         (tmp_path / f".venv/{stamp}.stamp").touch()
     return {"cwd": tmp_path}
 
 
-@pytest.mark.parametrize("target", ["run", "test", "verify", "bench", "lint", "format", "clean"])
+@pytest.mark.parametrize("target", ["run", "test", "verify", "bench", "lab", "lint", "format", "clean"])
 def test_make_targets_resolve_and_install_nothing_twice(workshop: Mapping[str, Path], target: str) -> None:
     shown = make("-n", target, **workshop)
     assert shown.returncode == 0, shown.stderr

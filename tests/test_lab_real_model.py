@@ -1,0 +1,107 @@
+"""SmolLM2 itself, where `make lab` has fetched it; skipped otherwise."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gpu_demos.decoding import decode
+from gpu_demos.decoding_types import Drafter
+from gpu_demos.drafters.early_exit import EarlyExit
+from gpu_demos.drafters.lookup import Lookup
+from gpu_demos.models import Loaded, is_cached, load
+from gpu_demos.models_fetch import GGUF_NAME, GGUF_SHA256, cache_folder, installed_gguf, sha256
+from gpu_demos.prompts import encode, end_tokens
+from gpu_demos.speculative import library_lookup
+from gpu_demos.target import Target
+
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.skipif(not is_cached(), reason="SmolLM2 is not in the cache: make lab fetches it"),
+]
+COUNT = 64
+PROMPTS = {
+    "code": (
+        "def mean(values):\n    total = 0\n    for value in values:\n        total += value\n"
+        "    return total / len(values)\n\n\ndef variance(values):\n    total = 0\n    for value in values:\n",
+        True,
+    ),
+    "prose": ("A lambda expression is a function without a name. A lambda expression yields a function object.", True),
+    "chat": ("Name three colours, and say for each of them where it occurs in nature.", False),
+}
+DRAFTERS: dict[str, Drafter] = {"lookup": Lookup(), "exit": EarlyExit(20)}
+
+
+@cache
+def real() -> tuple[Loaded, Target]:
+    loaded = load(dtype="fp32")
+    return loaded, Target(loaded.model)
+
+
+@cache
+def plain(name: str) -> tuple[list[int], tuple[int, ...]]:
+    """Prompt and its plain greedy continuation."""
+    loaded, target = real()
+    text, raw = PROMPTS[name]
+    prompt = encode(loaded, text, raw=raw)
+    (done,) = decode(target, [prompt], max_tokens=COUNT, eos=end_tokens(loaded))
+    return prompt, done.tokens
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+@pytest.mark.parametrize("drafter", DRAFTERS.values(), ids=DRAFTERS.keys())
+def test_greedy_speculation_equals_plain_decoding(name: str, drafter: Drafter) -> None:
+    """64 tokens in fp32, token by token, with fewer passes than tokens for the lookup on every domain."""
+    loaded, target = real()
+    prompt, wanted = plain(name)
+    (done,) = decode(target, [prompt], drafter=drafter, max_tokens=COUNT, eos=end_tokens(loaded))
+    assert done.tokens == wanted
+    assert len(done.rounds) < len(wanted) or drafter.name != "lookup"
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_text_equals_assisted_generation_of_transformers(name: str) -> None:
+    """Prompt lookup of transformers writes what ours and plain decoding write, in fp32."""
+    prompt, wanted = plain(name)
+    assert tuple(library_lookup(real()[0], prompt, drafts=5, max_tokens=COUNT)) == wanted
+
+
+def test_batch_equals_single_texts() -> None:
+    """The three prompts together, of unlike length, give the texts that each gives alone."""
+    loaded, target = real()
+    found = decode(
+        target, [plain(name)[0] for name in PROMPTS], drafter=Lookup(), max_tokens=COUNT, eos=end_tokens(loaded)
+    )
+    assert [done.tokens for done in found] == [plain(name)[1] for name in PROMPTS]
+
+
+def test_weights_are_the_dequantized_file() -> None:
+    """Embedding, a feed-forward matrix and a norm equal gguf's own dequantization bit by bit; queries do in the row
+    order of transformers, whose rotary pairs lie half a head apart and not side by side."""
+    gguf: Any = pytest.importorskip("gguf")
+    candidates = (installed_gguf(), cache_folder() / GGUF_NAME)
+    path = next((p for p in candidates if p is not None and Path(p).is_file()), None)
+    if path is None:
+        pytest.skip("the packed file is no longer there")
+    assert sha256(path) == GGUF_SHA256
+    packed = {
+        tensor.name: np.array(gguf.dequantize(tensor.data, tensor.tensor_type)).reshape(tensor.shape[::-1])
+        for tensor in gguf.GGUFReader(path).tensors
+        if tensor.name
+        in ("token_embd.weight", "blk.7.ffn_down.weight", "blk.7.attn_norm.weight", "blk.7.attn_q.weight")
+    }
+    state = real()[0].model.state_dict()
+    for name, ours in (
+        ("token_embd.weight", "model.embed_tokens.weight"),
+        ("blk.7.ffn_down.weight", "model.layers.7.mlp.down_proj.weight"),
+        ("blk.7.attn_norm.weight", "model.layers.7.input_layernorm.weight"),
+    ):
+        assert torch.equal(state[ours], torch.from_numpy(packed[name]))
+    pairs = packed["blk.7.attn_q.weight"].reshape(9, 32, 2, 576)  # (heads, pairs, member, in)
+    queries = torch.from_numpy(np.ascontiguousarray(pairs.swapaxes(1, 2)).reshape(576, 576))
+    assert torch.equal(state["model.layers.7.self_attn.q_proj.weight"], queries)
