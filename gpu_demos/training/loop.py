@@ -1,0 +1,129 @@
+"""The training of an MTP head: steps, checkpoints, log, and a budget of wall-clock time.
+
+A run that is stopped, by its budget or by force, goes on from its last checkpoint and ends with bit for bit the same
+weights (on the same machine and number of threads): all randomness comes from the seed and the number of the step.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gpu_demos.drafters.mtp import MtpHead
+from gpu_demos.training import checkpoint
+from gpu_demos.training.corpus import Corpus, target_log
+from gpu_demos.training.losses import acceptance_rate, forward_kl, lk_hybrid
+from gpu_demos.training.recipe import MtpConfig
+from gpu_demos.training.recursion import unroll
+
+LOG = "log.jsonl"
+MIXING_STREAM = 7919  # keeps the draws of mixing apart from those of the batches
+
+
+def train(
+    head: MtpHead,
+    corpus: Corpus,
+    config: MtpConfig,
+    folder: Path,
+    *,
+    minutes: float = float("inf"),
+    save_minutes: float = 2.0,
+    report: Callable[[dict[str, Any]], None] = lambda line: None,
+) -> bool:
+    """Train `head` in place, from the folder's checkpoint where there is one; True when all steps are done.
+
+    `minutes` is a budget of wall-clock time for this call; when it is over a checkpoint is written and False returned.
+    Raises ValueError for a checkpoint of another run, and FloatingPointError where a loss is no longer a number.
+    """
+    optimizer = torch.optim.AdamW(head.parameters(), lr=config.rate, betas=(0.9, 0.95), weight_decay=0.0)
+    start = _restore(head, optimizer, config, folder)
+    end, saved = time.monotonic() + 60 * minutes, time.monotonic()
+    for step in range(start, config.steps):
+        if time.monotonic() > end:
+            _save(head, optimizer, config, folder, step)
+            return False
+        line = one_step(head, optimizer, corpus, config, step)
+        with (folder / LOG).open("a", encoding="utf-8") as log:
+            log.write(json.dumps(line) + "\n")
+        report(line)
+        if time.monotonic() - saved > 60 * save_minutes:
+            _save(head, optimizer, config, folder, step + 1)
+            saved = time.monotonic()
+    _save(head, optimizer, config, folder, config.steps)
+    return True
+
+
+def one_step(
+    head: MtpHead, optimizer: torch.optim.Optimizer, corpus: Corpus, config: MtpConfig, step: int
+) -> dict[str, Any]:
+    """One update; returns loss and, per depth, KL in nats and acceptance rate on this batch."""
+    shard, rows = corpus.batch(step, size=config.batch, seed=config.seed)
+    for group in optimizer.param_groups:
+        group["lr"] = config.rate_at(step)
+    optimizer.zero_grad(set_to_none=True)
+    loss, parts = batch_loss(head, shard, rows, config, step)
+    if not bool(torch.isfinite(loss)):
+        raise FloatingPointError(f"step {step}: the loss is {float(loss.detach())}; a lower --rate may help")
+    loss.backward()
+    norm = torch.nn.utils.clip_grad_norm_(head.parameters(), config.clip)
+    optimizer.step()
+    return {
+        "step": step,
+        "loss": float(loss.detach()),
+        "rate": config.rate_at(step),
+        "gradient_norm": float(norm),
+        **parts,
+    }
+
+
+def batch_loss(
+    head: MtpHead, shard: Any, rows: torch.Tensor, config: MtpConfig, step: int
+) -> tuple[torch.Tensor, dict[str, list[float]]]:
+    """Weighted mean over depths of the mean loss over scored positions; depth k counts `depth_decay`^(k − 1)."""
+    recipe, depths = config.behaviour, config.depths_at(step)
+    generator = torch.Generator().manual_seed(config.seed * MIXING_STREAM + step) if recipe.mixing else None
+    states, tokens = shard.states[rows].to(head.project.weight.dtype), shard.tokens[rows]
+    target = target_log(shard, rows, head.lm_rows)
+    guesses = unroll(head, states, tokens, depths=depths, generator=generator)
+    scored = shard.scored(written=recipe.written)[rows]
+    total, share = torch.zeros(()), sum(config.depth_decay**k for k in range(depths))
+    parts: dict[str, list[float]] = {"kl": [], "alpha": []}
+    for depth, guess in enumerate(guesses, start=1):
+        at = scored.clone()
+        at[:, :depth] = False  # no guess of this depth exists there
+        wanted, logits = target[at], head.logits(guess[at]).float()
+        kl = forward_kl(wanted, logits)
+        loss = lk_hybrid(wanted, logits).mean() if recipe.loss == "lk" else kl.mean()
+        total = total + config.depth_decay ** (depth - 1) / share * loss
+        parts["kl"].append(round(float(kl.detach().mean()), 5))
+        parts["alpha"].append(round(float(acceptance_rate(wanted, logits.detach()).mean()), 5))
+    return total, parts
+
+
+def _save(head: MtpHead, optimizer: torch.optim.Optimizer, config: MtpConfig, folder: Path, step: int) -> None:
+    entry = {"config": config.entry(), "step": step, "head": head.state_dict(), "optimizer": optimizer.state_dict()}
+    checkpoint.save(folder, entry)
+
+
+def _restore(head: MtpHead, optimizer: torch.optim.Optimizer, config: MtpConfig, folder: Path) -> int:
+    """Load what there is and return the step to begin with; lines of the log beyond it are dropped."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entry = checkpoint.load(folder, config.entry())
+    step = int(entry["step"]) if entry else 0
+    if entry:
+        if not torch.equal(entry["head"]["draft_ids"].to(head.draft_ids.device), head.draft_ids):
+            raise ValueError(f"{folder}: its checkpoint drafts other tokens; take another folder for this run")
+        head.load_state_dict(entry["head"])
+        optimizer.load_state_dict(entry["optimizer"])
+    log = folder / LOG
+    if log.exists():
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+        partial = log.with_suffix(".part")
+        partial.write_text("".join(lines[:step]), encoding="utf-8")
+        partial.replace(log)
+    return step
