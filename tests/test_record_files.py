@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpu_demos.record import SHARED, dump, find, load, read_all
+from gpu_demos.record import SHARED, Record, dump, find, load, read_all
 from tests.test_record import record
 
 

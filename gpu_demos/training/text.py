@@ -23,6 +23,7 @@ import torch
 from safetensors.torch import save_file
 from transformers import DynamicCache, PreTrainedModel
 
+from gpu_demos.drafters.mtp import lm_head_weight
 from gpu_demos.training.domains import DOMAINS, Domain, Side, Tokenizer, describe, prompts
 
 TEMPERATURES = (0.8, 0.8, 0.8, 0.0)
@@ -138,7 +139,7 @@ def _forward(
 ) -> torch.Tensor:
     """Run `ids`, (N, S), keep what is to be kept of them, and return the logits of the last position, (N, V)."""
     out = model.model(ids, cache=cache, use_cache=True, output_hidden_states=True)
-    states, head = out.last_hidden_state, model.get_output_embeddings().weight
+    states, head = out.last_hidden_state, lm_head_weight(model)
     tapped = torch.stack([out.hidden_states[i] for i in taps(_layers(model))], 2)
     normalizers: list[torch.Tensor] = []
     logits = states[:, -1].float()
