@@ -22,6 +22,7 @@ def test_language_and_control_at_once(page: Pages, wait: int) -> None:
     """The later message still comes with the address of before; neither address nor page goes back to it."""
     tab = page(locale="zh-CN")
     visit(tab, "/rejection_ledger?lang=zh")
+    expect(tab.locator('[data-key="rejection_ledger.pair"] input').nth(2)).to_be_attached()
     tab.evaluate(TWO_CLICKS, wait)
     expect(tab.locator("h1")).to_have_text("The probability ledger")
     tab.wait_for_timeout(1500)
