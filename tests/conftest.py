@@ -16,7 +16,10 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, P
 from tests.browser import ROOT, Server, running
 from tests.small_site import build
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in app.py; no test module has imported numpy yet
+# As in app.py, and for torch: several workers whose threads wait for each other are many times slower than one thread
+# each. No test module has imported numpy or torch yet.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # Without these Chromium looks for its maker's hosts in the background, which would drown a foreign request of ours.
 ARGS = [

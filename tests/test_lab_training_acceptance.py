@@ -32,6 +32,7 @@ def head(model: LlamaForCausalLM) -> MtpHead:
     return random_head(model).requires_grad_(False)
 
 
+@torch.no_grad()
 def by_hand(head: MtpHead, model: LlamaForCausalLM, held_out: Corpus, temperature: float) -> dict[str, np.ndarray]:
     """Acceptance of text 0 of the first shard: each draft by one pass over confirmed states and then its own."""
     shard, depths = held_out.shards[0], 3
