@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechanisms.expression import Largest, Product, Total, Value, compile_rows, real
+from mechanisms.formula_tex import write_tex
 from mechanisms.quantity import (
     Kind,
     Quantity,
@@ -20,7 +21,6 @@ from mechanisms.quantity import (
     number_tex,
     print_text,
     short_text,
-    write_tex,
 )
 
 Cell = Value | None

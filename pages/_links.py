@@ -1,4 +1,4 @@
-"""Links to sources."""
+"""Where a number comes from, in words: links to sources, and what a measurement was made with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import html
 
 from lessons import store
 from lessons.model import split_cite
+from pages import _records as records
 
 
 def cite(target: str, lang: str) -> str:
@@ -18,7 +19,19 @@ def cite(target: str, lang: str) -> str:
 
 
 def provenance(text: str, lang: str) -> str:
-    """The source of a formula: a citation, or that the reader chose it, or that it is derived here."""
+    """The source of a number: a citation, a file of records, or that the reader chose it or that it is derived here."""
     if text in ("chosen", "derived"):
         return html.escape(store.ui(f"provenance.{text}", lang))
-    return cite(text, lang)
+    head, _, name = text.partition(" ")
+    return recorded(name, lang) if head == "record" else cite(text, lang)
+
+
+def recorded(name: str, lang: str) -> str:
+    """Machine, day, versions, commit and command of a file of records."""
+    first = records.read(name)[0]
+    versions = ", ".join(f"{library} {version}" for library, version in first.versions.items())
+    words = {
+        "device": first.device, "date": first.date, "versions": versions, "commit": first.commit[:10],
+        "command": first.command, "file": f"gpu_demos/results/{name}.json",
+    }  # fmt: skip
+    return store.ui("provenance.record", lang, **{k: html.escape(v) for k, v in words.items()})

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mechanisms.expression import REAL, Largest, Product, Total, real
+from mechanisms.formula_tex import write_tex
 from mechanisms.quantity import (
     Kind,
     Quantity,
@@ -26,7 +27,6 @@ from mechanisms.quantity import (
     signed,
     symbol,
     text_tex,
-    write_tex,
 )
 from tests.oracle_rejection import SEEDED
 from tests.oracle_tex import tex_number
@@ -171,3 +171,16 @@ def test_formulas_are_written_as_papers_do(expression: sp.Basic, general: str, w
     numbers = {"a": "23", "b": "45"}
     assert write_tex(expression, lambda s, _: s, "ab") == general
     assert write_tex(expression, lambda s, r: numbers[s][r or 0], "ab", rows=2) == written
+
+
+def test_measured_values_have_the_places_they_were_recorded_with() -> None:
+    """No zeros that nobody measured; a tiny one keeps its power of ten, and the same number of another kind its six."""
+    measured = Quantity("demo.time", "t", "derived", kind="measured")
+    computed = Quantity("demo.time", "t", "derived", kind="float")
+    texts = [
+        (real("39.8"), "39.8", "39.800000"),
+        (real("-0.0120"), "−0.012", "−0.012000"),
+        (real("1.23e-9"), "1.23e−9", "1.23e−9"),
+    ]
+    for value, own, six in texts:
+        assert (print_text(measured, value), print_text(computed, value)) == (own, six)

@@ -1,0 +1,70 @@
+"""Measured numbers as tables: records of `gpu_demos/results` in the columns and rows that a chapter wants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from gpu_demos.record import Record, find, load
+from mechanisms.expression import real
+from mechanisms.quantity import Quantity
+from mechanisms.table import Cell, Table
+
+RESULTS = Path(__file__).parents[1] / "gpu_demos/results"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A quantity of the chapter, and the record that fills it: its id without the topic, and conditions beyond those of
+    the row. spread: show how far the repetitions lie apart instead of the value."""
+
+    name: str
+    tex: str
+    record: str
+    at: Mapping[str, str]
+    unit: str = "1"
+    spread: bool = False
+
+
+@lru_cache(maxsize=16)
+def read(name: str) -> tuple[Record, ...]:
+    """The records of one file."""
+    return load(RESULTS / f"{name}.json")
+
+
+def table(
+    topic: str, name: str, file: str, columns: Sequence[Column], rows: Mapping[str, Mapping[str, str]]
+) -> Table:  # fmt: skip
+    """The table `topic.name`. rows: words in front of a row -> its conditions; a number that was not measured there is
+    undefined."""
+    cells = [[_cell(file, column, at) for at in rows.values()] for column in columns]
+    quantities = [
+        Quantity(f"{topic}.{c.name}", c.tex, f"record {file}", unit=c.unit, index="", kind="measured") for c in columns
+    ]
+    function = f"gpu_demos.measure.{file}"
+    return Table(f"{topic}.{name}", tuple(quantities), tuple(rows), tuple(map(tuple, cells)), function)
+
+
+def _cell(file: str, column: Column, at: Mapping[str, str]) -> Cell:
+    wanted = {**at, **column.at}
+    found = [r for r in read(file) if r.id == f"{file}.{column.record}" and wanted.items() <= r.at.items()]
+    if not found:
+        return None
+    record = find(found, f"{file}.{column.record}", **wanted)
+    return real(rounded(record.spread.value if column.spread else record.value, record.spread.value))
+
+
+def rounded(value: float, spread: float) -> str:
+    """`value` to the second significant digit of its spread, as a decimal; to four significant digits without one.
+
+    >>> rounded(39.8123, 0.412), rounded(1234.5, 56.0), rounded(0.123456, 0.0)
+    ('39.81', '1234', '0.1235')
+    """
+    leading = spread or abs(value)
+    if not leading:
+        return "0"
+    places = (1 if spread else 3) - math.floor(math.log10(leading))
+    return f"{round(value, places):.{max(0, places)}f}"
