@@ -121,8 +121,9 @@ def _verdict(i: int, r: TraceRound) -> None:
 
 def _round(i: int, value: object) -> TraceRound:
     entry = _entry(f"round {i + 1}", value, TraceRound)
-    lists = ("drafts", "p", "q", "uniforms", "emitted", "cached")
-    return TraceRound(**{k: tuple(_list(k, v)) if k in lists else v for k, v in entry.items()})
+    for name in ("drafts", "p", "q", "uniforms", "emitted", "cached"):
+        entry[name] = tuple(_list(name, entry[name]))
+    return TraceRound(**entry)
 
 
 def _list(name: str, value: object) -> Sequence[Any]:

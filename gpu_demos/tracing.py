@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         shared = provenance("gpu_demos.tracing", [a for a in given if a not in ("--out", str(options.out))])
         loaded = load(options.model, dtype="fp32", progress=show)
         options.out.mkdir(parents=True, exist_ok=True)
-        for domain, name, temperature in product(PROMPTS, options.drafters, options.temperatures):
+        for domain, (name, temperature) in product(PROMPTS, product(options.drafters, options.temperatures)):
             trace = traced(loaded, domain, name, temperature, options, shared)
             dump(trace, options.out / f"{domain}_{name}_{temperature:g}.json")
             print(

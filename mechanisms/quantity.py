@@ -129,7 +129,7 @@ def print_text(quantity: Quantity, value: Value) -> str:
     if x and abs(x.numerator) * _HALF_UNIT < x.denominator:
         return tiny_text(value)
     if quantity.kind == "measured":
-        return short_text(value)  # the places that it was recorded with, and no zeros that nobody measured
+        return decimal_text(x).rstrip("0").rstrip(".")  # no zeros that nobody measured
     return decimal_text(x, 0 if quantity.counts and x.denominator == 1 else PLACES)
 
 

@@ -7,6 +7,7 @@ import html
 from lessons import store
 from lessons.model import split_cite
 from pages import _records as records
+from pages import _traces as traces
 
 
 def cite(target: str, lang: str) -> str:
@@ -23,15 +24,18 @@ def provenance(text: str, lang: str) -> str:
     if text in ("chosen", "derived"):
         return html.escape(store.ui(f"provenance.{text}", lang))
     head, _, name = text.partition(" ")
-    return recorded(name, lang) if head == "record" else cite(text, lang)
+    if head in ("record", "trace"):
+        return recorded(head, name, lang)
+    return cite(text, lang)
 
 
-def recorded(name: str, lang: str) -> str:
-    """Machine, day, versions, commit and command of a file of records."""
-    first = records.read(name)[0]
+def recorded(kind: str, name: str, lang: str) -> str:
+    """Machine, day, versions, commit and command of a file of records, or of a stored trace."""
+    first = records.read(name)[0] if kind == "record" else traces.stored(name)
     versions = ", ".join(f"{library} {version}" for library, version in first.versions.items())
+    folder = "results" if kind == "record" else "traces"
     words = {
         "device": first.device, "date": first.date, "versions": versions, "commit": first.commit[:10],
-        "command": first.command, "file": f"gpu_demos/results/{name}.json",
+        "command": first.command, "file": f"gpu_demos/{folder}/{name}.json",
     }  # fmt: skip
     return store.ui("provenance.record", lang, **{k: html.escape(v) for k, v in words.items()})

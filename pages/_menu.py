@@ -6,6 +6,7 @@ GROUPS = {
     "speculation": (
         "rejection_ledger", "speculation_economics", "mtp_boosting", "dspark", "dspark_drafter", "draft_precision",
     ),
+    "measurement": ("model_lab",),
     "reference": ("sources",),
 }  # fmt: skip
 PAGES = tuple(name for names in GROUPS.values() for name in names)
