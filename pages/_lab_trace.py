@@ -36,6 +36,7 @@ from pages._words import language, t
 Json = dict[str, Any]
 STEPS = f"{TOPIC}.trace_step"
 SHOWN_BEFORE = 9  # tokens of the text that stay in sight
+VERDICT_ORDER = ("acceptance_probability", "uniform", "margin", "p", "q")
 ROLES = {"p": "target", "q": "draft", "acceptance_probability": "accepted"}
 
 
@@ -141,7 +142,7 @@ def verdict_rows(block: Block, words: str) -> None:
     frames = _now()[0]
     show(
         block, frames[0], "verdicts", words, head="row_position", topic=STEPS, roles=ROLES,
-        frames=_payload.printed(frames), order=("acceptance_probability", "uniform", "margin", "p", "q"),
+        frames=_payload.printed(frames, VERDICT_ORDER), order=VERDICT_ORDER,
     )  # fmt: skip
 
 

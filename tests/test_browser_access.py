@@ -40,6 +40,7 @@ RICH: dict[str, dict[str, str]] = {
     "dspark": {"guess1": "4", "guess2": "exact", "curve": "step", "step": "3"},
     "dspark_drafter": {"anchor": ".", "head": "off", "lock": "both", "guess2": "same", "step": "4"},
     "draft_precision": {"guess1": "six", "guess2": "never", "model": "mean", "target": "94"},
+    "model_lab": {"guess1": "prose", "domain": "chat", "temperature": "1", "step": "7"},
 }
 
 
