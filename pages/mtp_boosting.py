@@ -49,6 +49,7 @@ from pages._mtp_pair import (
     search_button,
     tokens_choice,
 )
+from pages._mtp_recipes import recipe_rows
 from pages._mtp_state import CONTROLS, TOPIC
 from pages._mtp_step import (
     case_choice,
@@ -123,6 +124,7 @@ SLOTS: dict[str, _frame.Slot] = {
     "mtp_boosting.speed_bench": boost_rows,
     "mtp_boosting.eagle": eagle_rows,
     "mtp_boosting.deepseek": deepseek_rows,
+    "mtp_boosting.recipes": recipe_rows,
 }
 
 # the case is trained, checked and used again by the losses and the temperature; a guess opens what stands below it
