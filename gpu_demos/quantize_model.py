@@ -8,7 +8,7 @@ GPTQ's own code feeds each layer what the layers quantized before it give.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -29,6 +29,9 @@ FAMILIES = (
     ("self_attn", ("q_proj", "k_proj", "v_proj")), ("self_attn", ("o_proj",)), ("mlp", ("gate_proj", "up_proj")),
     ("mlp", ("down_proj",)),
 )  # fmt: skip
+FORMATS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "fp8": fp8, "nf4": nf4, "mxfp4": mxfp4, "mxfp4_even": lambda w: mxfp4(w, "even"), "q4_1": q4_1,
+}  # fmt: skip
 AWQ_EVERY = 4  # a quarter of the outputs chooses the exponent, in a quarter of the time
 
 
@@ -108,7 +111,7 @@ def observe(target: Target, ids: torch.Tensor, rows: int = 8) -> dict[str, Seen]
 
 
 @contextmanager
-def quantized(target: Target, variant: Variant, seen: Mapping[str, Seen]) -> Iterator[float]:
+def quantized(target: Target, variant: Variant, seen: Mapping[str, Seen]) -> Generator[float]:
     """The model's linear layers in another form until the end of the block; gives the mean bits a weight.
 
     seen: of `observe`; only calibrated methods and rotations look at it. The weights come back whatever happens.
@@ -131,26 +134,13 @@ def quantized(target: Target, variant: Variant, seen: Mapping[str, Seen]) -> Ite
 
 @torch.inference_mode()
 def convert(weights: torch.Tensor, variant: Variant, seen: Seen) -> torch.Tensor:
-    """(out, in) weights after the round trip through a variant, float64. Raises ValueError: an integer method without a
-    grid."""
-    match variant.method:
-        case "fp8":
-            return fp8(weights)
-        case "nf4":
-            return nf4(weights)
-        case "mxfp4":
-            return mxfp4(weights)
-        case "mxfp4_even":
-            return mxfp4(weights, "even")
-        case "q4_1":
-            return q4_1(weights)
+    """(out, in) weights after the round trip through a variant, float64. Raises ValueError where an integer method has
+    no grid."""
+    if variant.method in FORMATS:
+        return FORMATS[variant.method](weights)
     if (grid := variant.grid) is None:
-        raise ValueError(
-            f"grid=None of {variant.id!r}: {variant.method} rounds to an integer grid, which must be given"
-        )
+        raise ValueError(f"grid=None of {variant.id!r}: must be given, {variant.method} rounds to an integer grid")
     match variant.method:
-        case "rtn":
-            return nearest(weights, grid)
         case "awq":
             return awq(weights, grid, seen, every=AWQ_EVERY)
         case "gptq":
@@ -159,3 +149,5 @@ def convert(weights: torch.Tensor, variant: Variant, seen: Seen) -> torch.Tensor
             return rotated(weights, seen.hessian, lambda w, _: nearest(w, grid))
         case "hadamard_gptq":
             return rotated(weights, seen.hessian, lambda w, h: gptq(w, grid, h))
+        case _:
+            return nearest(weights, grid)

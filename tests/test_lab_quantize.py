@@ -41,7 +41,7 @@ def test_rounding_to_nearest_equals_the_mechanism_bit_by_bit(grid: Grid):
     np.testing.assert_array_equal(nearest(WEIGHTS, grid).numpy(), expected)
 
 
-@pytest.mark.parametrize("symmetric", (True, False), ids=("sym", "asym"))
+@pytest.mark.parametrize("symmetric", [True, False], ids=("sym", "asym"))
 def test_a_short_last_group_is_a_group_of_its_own(symmetric: bool):
     """Groups of 24 of 64 inputs are two groups of 24 and one of 16, each as the mechanism rounds it alone."""
     grid = Grid(bits=4, group=24, symmetric=symmetric)
@@ -85,7 +85,7 @@ def test_gptq_refuses_silent_inputs():
         gptq(WEIGHTS, Grid(), torch.zeros(64, 64))
 
 
-@pytest.mark.parametrize("rounding", ("nearest", "gptq"))
+@pytest.mark.parametrize("rounding", ["nearest", "gptq"])
 def test_rotation_equals_the_mechanism(rounding: str):
     """Random signs, Hadamard, rounding and the way back: as in the chapter, for a power of two."""
     grid = Grid(bits=4, group=16)
@@ -118,7 +118,7 @@ def test_nf4_equals_the_exact_codebook():
     np.testing.assert_allclose(nf4(WEIGHTS[:8]).numpy(), expected, rtol=1e-15, atol=0)
 
 
-@pytest.mark.parametrize("rule", ("floor", "even"))
+@pytest.mark.parametrize("rule", ["floor", "even"])
 def test_mxfp4_equals_the_exact_blocks(rule: ScaleRule):
     """Ties, overflow at the floor rule, a block of zeros and a short last block: exactly the rational result."""
     rows = LAYER.wide[:8, :40].copy()
