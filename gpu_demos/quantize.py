@@ -71,6 +71,18 @@ def nearest(weights: torch.Tensor, grid: Grid) -> torch.Tensor:
     return restore(weights.double(), scale, zero, grid)
 
 
+def affine(x: torch.Tensor, bits: int, dim: int) -> torch.Tensor:
+    """m + s·round((x − m)/s), float64, with the minimum m and s = (max − m)/(2^bits − 1) along `dim`, both in 16 bits.
+
+    The minimum is stored as it is, where `fit` has an integer zero point: the range need not contain 0.
+    Source: llama.cpp, quantize_row_q4_1 (weights); liu2024kivi, §3 (keys and values).
+    """
+    low, high = x.double().amin(dim, keepdim=True), x.double().amax(dim, keepdim=True)
+    step = ((high - low) / (2**bits - 1)).half().double()
+    codes = ((x.double() - low) / torch.where(step > 0, step, 1.0)).round().clamp(0, 2**bits - 1)
+    return low.half().double() + step * codes
+
+
 def bits_per_weight(grid: Grid, width: int) -> float:
     """Bits a weight with scales and zero points, for rows of `width` inputs. A symmetric grid stores no zero point.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from gpu_demos.quantize import grouped, stored
+from gpu_demos.quantize import affine, grouped, stored
 from mechanisms.formats_blocks import MX_BLOCK, ScaleRule
 from mechanisms.formats_floats import E2M1, E4M3, decoded
 from mechanisms.formats_nf4 import BLOCK, CODE
@@ -73,8 +73,4 @@ def q4_1(weights: torch.Tensor) -> torch.Tensor:
     grid (`quantize.nearest`), because a stored minimum need not be a multiple of the step.
     Source: llama.cpp, quantize_row_q4_1.
     """
-    blocks = grouped(weights.double(), Q4_1_BLOCK)
-    low, high = blocks.amin(-1, keepdim=True), blocks.amax(-1, keepdim=True)
-    step = ((high - low) / 15).half().double()
-    codes = ((blocks - low) / torch.where(step > 0, step, 1.0)).round().clamp(0, 15)
-    return _flat(low.half().double() + step * codes, weights.shape[1])
+    return _flat(affine(grouped(weights.double(), Q4_1_BLOCK), 4, -1), weights.shape[1])

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from gpu_demos.cache import KVCache
 from gpu_demos.measure.statistics import Floats
 from gpu_demos.target import Target
 
-NewCache = Callable[[int, int], KVCache]
+Read = Callable[[torch.Tensor], torch.Tensor]  # (B, T) tokens -> (B, T, d) states after the final norm
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +32,16 @@ class Scores:
         return Scores(self.loss[chosen], self.divergence[chosen], self.flipped[chosen])
 
 
+def plain(target: Target) -> Read:
+    """One pass over the whole text with the target's own cache."""
+    return lambda ids: target.run(ids, [0] * len(ids), target.new_cache(len(ids), ids.shape[1])).hidden
+
+
 @torch.inference_mode()
-def states(target: Target, ids: torch.Tensor, *, rows: int = 8, new_cache: NewCache | None = None) -> torch.Tensor:
-    """(N, T) tokens -> (N, T, d) states after the final norm. new_cache: of (rows, capacity), the target's own unless
-    another kind is given."""
-    make = new_cache or target.new_cache
-    return torch.cat([target.run(p, [0] * len(p), make(len(p), p.shape[1])).hidden for p in ids.split(rows)])
+def states(target: Target, ids: torch.Tensor, *, read: Read | None = None, rows: int = 8) -> torch.Tensor:
+    """(N, T) tokens -> (N, T, d) states after the final norm, `rows` texts at a time. read: `plain` if not given."""
+    read = read or plain(target)
+    return torch.cat([read(part) for part in ids.split(rows)])
 
 
 @torch.inference_mode()

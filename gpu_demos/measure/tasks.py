@@ -14,6 +14,7 @@ from typing import Protocol
 
 import torch
 
+from gpu_demos.measure.laws import Read, plain
 from gpu_demos.target import Target
 
 WORDS = (
@@ -25,6 +26,7 @@ FILLER = (
     "The weather was mild that day.", "Nobody spoke for a while.", "The road went on along the hills.",
     "They stopped to eat some bread.", "A dog ran over the field.", "It was late in the afternoon.",
 )  # fmt: skip
+TASKS = (("copy", 12), ("copy", 24), ("needle", 4), ("needle", 12), ("recall", 8), ("brackets", 7), ("sums", 2))
 PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
@@ -45,13 +47,13 @@ class Item:
     answer: int
 
 
-def items(tokenizer: Encoder, count: int, *, seed: int = 0) -> list[Item]:
-    """`count` items of every task and size; the same for one seed, whatever else is drawn."""
+def items(tokenizer: Encoder, count: int, *, kinds: Sequence[tuple[str, int]] = TASKS, seed: int = 0) -> list[Item]:
+    """`count` items of every kind (task and size); the same for one seed, whatever else is drawn."""
     found: list[Item] = []
-    for name, size, make in TASKS:
+    for name, size in kinds:
         rng = random.Random(f"{seed} {name} {size}")
         for _ in range(count):
-            text, candidates, answer = make(size, rng)
+            text, candidates, answer = MAKERS[name](size, rng)
             found.append(_item(tokenizer, name, size, text, candidates, answer))
     return found
 
@@ -125,21 +127,21 @@ def _sums(size: int, rng: random.Random) -> Made:
     return "\n".join([*shown, f"{text}="]), "0123456789", str(total)
 
 
-TASKS: tuple[tuple[str, int, Callable[[int, random.Random], Made]], ...] = (
-    ("copy", 12, _copy), ("copy", 24, _copy), ("needle", 4, _needle), ("needle", 12, _needle), ("recall", 8, _recall),
-    ("brackets", 7, _brackets), ("sums", 2, _sums),
-)  # fmt: skip
+MAKERS: dict[str, Callable[[int, random.Random], Made]] = {
+    "copy": _copy, "needle": _needle, "recall": _recall, "brackets": _brackets, "sums": _sums,
+}  # fmt: skip
 
 
 @torch.inference_mode()
-def answers(target: Target, every: Sequence[Item], rows: int = 16) -> list[int]:
+def answers(target: Target, every: Sequence[Item], *, read: Read | None = None, rows: int = 16) -> list[int]:
     """Place of the candidate that the model prefers, for each item. Rows are filled up on the right, which no earlier
-    position can see."""
+    position can see. read: as in `laws.states`."""
+    read = read or plain(target)
     chosen = [0] * len(every)
     for batch in _batches(every, rows):
         width = max(len(every[i].ids) for i in batch)
         ids = torch.tensor([[*every[i].ids, *[0] * (width - len(every[i].ids))] for i in batch], device=target.device)
-        hidden = target.run(ids, [0] * len(batch), target.new_cache(len(batch), width)).hidden
+        hidden = read(ids)
         last = torch.stack([hidden[row, len(every[i].ids) - 1] for row, i in enumerate(batch)])
         for i, logits in zip(batch, target.logits(last), strict=True):
             chosen[i] = int(logits[list(every[i].candidates)].argmax())
