@@ -10,10 +10,12 @@ from gpu_demos.quantize_cache import BLOCK, CacheGrid, Keys, QuantizedCache, Win
 
 IDS = torch.from_numpy(np.random.default_rng(2).integers(0, 50, (2, 3 * BLOCK + 5)))
 
+ROWS, LENGTH = IDS.shape
+
 
 def plain(ids: torch.Tensor = IDS) -> torch.Tensor:
     target = tiny()
-    return target.run(ids, [0] * len(ids), target.new_cache(*ids.shape)).hidden
+    return target.run(ids, [0] * len(ids), target.new_cache(len(ids), ids.shape[1])).hidden
 
 
 def test_the_grid_is_min_max_with_its_own_worked_numbers():
@@ -25,7 +27,7 @@ def test_the_grid_is_min_max_with_its_own_worked_numbers():
 def test_exact_bits_give_the_plain_model():
     """With nothing rounded, reading in blocks is the pass over everything."""
     target = tiny()
-    cache = QuantizedCache(target, *IDS.shape, CacheGrid("token", None, None))
+    cache = QuantizedCache(target, ROWS, LENGTH, CacheGrid("token", None, None))
     torch.testing.assert_close(read_in_steps(target, IDS, cache, BLOCK), plain(), rtol=1e-9, atol=1e-9)
 
 
@@ -33,8 +35,8 @@ def test_exact_bits_give_the_plain_model():
 def test_full_blocks_are_rounded_once_and_the_rest_stays(keys: Keys):
     """Stored keys and values of full blocks lie on 2**bits points along the right axis; the last block is exact."""
     target, bits = tiny(), 3
-    exact = target.new_cache(*IDS.shape)
-    cache = QuantizedCache(target, *IDS.shape, CacheGrid(keys, bits, bits))
+    exact = target.new_cache(ROWS, LENGTH)
+    cache = QuantizedCache(target, ROWS, LENGTH, CacheGrid(keys, bits, bits))
     for one in (exact, cache):
         read_in_steps(target, IDS, one, BLOCK)
     full = 3 * BLOCK
@@ -53,7 +55,7 @@ def test_full_blocks_are_rounded_once_and_the_rest_stays(keys: Keys):
 def test_the_first_block_reads_only_exact_keys():
     """Until a block is full nothing is rounded, so its states are the plain model's; those behind it are not."""
     target = tiny()
-    found = read_in_steps(target, IDS, QuantizedCache(target, *IDS.shape, CacheGrid("token", 2, 2)), BLOCK)
+    found = read_in_steps(target, IDS, QuantizedCache(target, ROWS, LENGTH, CacheGrid("token", 2, 2)), BLOCK)
     torch.testing.assert_close(found[:, :BLOCK], plain()[:, :BLOCK], rtol=1e-9, atol=1e-9)
     assert float((found[:, BLOCK:] - plain()[:, BLOCK:]).abs().max()) > 1e-3
 
@@ -62,7 +64,7 @@ def test_more_bits_are_nearer():
     """The error of the states falls with every two bits."""
     target, errors = tiny(), list[float]()
     for bits in (2, 4, 6, 8):
-        cache = QuantizedCache(target, *IDS.shape, CacheGrid("channel", bits, bits))
+        cache = QuantizedCache(target, ROWS, LENGTH, CacheGrid("channel", bits, bits))
         errors.append(float((read_in_steps(target, IDS, cache, BLOCK) - plain()).norm()))
     assert errors == sorted(errors, reverse=True)
     assert errors[3] < errors[0] / 20
@@ -71,9 +73,9 @@ def test_more_bits_are_nearer():
 def test_rollback_rounds_again_what_is_written_again():
     """After a rollback into a rounded block the block counts as exact until it is full again."""
     target = tiny()
-    cache = QuantizedCache(target, *IDS.shape, CacheGrid())
+    cache = QuantizedCache(target, ROWS, LENGTH, CacheGrid())
     read_in_steps(target, IDS, cache, BLOCK)
-    cache.lengths = [IDS.shape[1]] * 2
+    cache.lengths = [LENGTH] * 2
     cache.rollback(0, BLOCK + 3)
     assert cache.rounded == [BLOCK] * len(target.layers)
 
@@ -82,8 +84,8 @@ def test_window_equals_a_mask():
     """One layer with window and sink equals attention by hand with everything else masked out."""
     target = tiny(layers=1)
     window, sink = 7, 2
-    found = read_in_steps(target, IDS, WindowCache(target, *IDS.shape, window=window, sink=sink), 1)
-    place = torch.arange(IDS.shape[1])
+    found = read_in_steps(target, IDS, WindowCache(target, ROWS, LENGTH, window=window, sink=sink), 1)
+    place = torch.arange(LENGTH)
     behind = place[:, None] - place[None]
     seen = (behind >= 0) & ((behind < window) | (place[None] < sink))
     mask = torch.zeros(seen.shape, dtype=torch.float64).masked_fill(~seen, float("-inf"))
@@ -94,7 +96,7 @@ def test_window_equals_a_mask():
 def test_a_window_over_everything_is_the_plain_model():
     """Nothing is forgotten before the window is full."""
     target = tiny()
-    cache = WindowCache(target, *IDS.shape, window=IDS.shape[1], sink=0)
+    cache = WindowCache(target, ROWS, LENGTH, window=LENGTH, sink=0)
     torch.testing.assert_close(read_in_steps(target, IDS, cache, 1), plain(), rtol=1e-9, atol=1e-9)
 
 
@@ -102,13 +104,13 @@ def test_unfit_use_is_refused():
     """Wide passes through a window, rows of unlike length, and widths out of range say what is wrong."""
     target = tiny()
     with pytest.raises(ValueError, match="must be one"):
-        read_in_steps(target, IDS, WindowCache(target, *IDS.shape, window=4, sink=0), 2)
+        read_in_steps(target, IDS, WindowCache(target, ROWS, LENGTH, window=4, sink=0), 2)
     with pytest.raises(ValueError, match="one length"):
-        target.run(IDS[:, :1], [0, 1], QuantizedCache(target, *IDS.shape, CacheGrid()))
+        target.run(IDS[:, :1], [0, 1], QuantizedCache(target, ROWS, LENGTH, CacheGrid()))
     with pytest.raises(ValueError, match="key_bits=9"):
         CacheGrid("token", 9, 4)
     with pytest.raises(ValueError, match="window=0"):
-        WindowCache(target, *IDS.shape, window=0, sink=0)
+        WindowCache(target, ROWS, LENGTH, window=0, sink=0)
 
 
 def test_bits_count_scale_and_minimum():

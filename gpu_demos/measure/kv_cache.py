@@ -27,7 +27,7 @@ from gpu_demos.target import Target
 MODULE = "gpu_demos.measure.kv_cache"
 NEEDLES = tuple(("needle", size) for size in (1, 4, 12, 24))
 KEYS: tuple[Keys, ...] = ("channel", "token")
-BITS = (8, 6, 4, 3, 2)
+BITS = (8, 4, 3, 2)
 WINDOWS, SINK = (32, 64, 128), 4
 At = dict[str, str]
 
@@ -45,10 +45,14 @@ def readers(target: Target, windows: tuple[int, ...]) -> Iterator[tuple[At, Read
     """Every way to remember, as conditions and as a way to read a text."""
 
     def coarse(grid: CacheGrid) -> Read:
-        return lambda ids: read_in_steps(target, ids, QuantizedCache(target, *ids.shape, grid), BLOCK)
+        return lambda ids: read_in_steps(target, ids, QuantizedCache(target, len(ids), ids.shape[1], grid), BLOCK)
 
     def short(window: int, sink: int) -> Read:
-        return lambda ids: read_in_steps(target, ids, WindowCache(target, *ids.shape, window=window, sink=sink), 1)
+        def read(ids: torch.Tensor) -> torch.Tensor:
+            cache = WindowCache(target, len(ids), ids.shape[1], window=window, sink=sink)
+            return read_in_steps(target, ids, cache, 1)
+
+        return read
 
     for at, grid in grids():
         yield {"cache": "quantized", **at}, coarse(grid)
@@ -77,9 +81,8 @@ def measure(
         found = score(target, ids, states(target, ids, read=read, rows=len(ids)), base)
         sheet.texts(found, same, **at)
         sheet.tasks(every, answers(target, every, read=read, rows=32), chosen, **at)
-        print(
-            *at.values(), *(f"{r.id.split('.')[1]}={r.value:.4g}" for r in sheet.records if r.at.items() >= at.items())
-        )
+        own = [r for r in sheet.records if r.at.items() >= at.items() and r.at.get("task") in (None, "all")]
+        print(*at.values(), *(f"{r.id.split('.')[1]}={r.value:.4g}" for r in own), flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,9 +90,9 @@ def main(arguments: list[str] | None = None) -> int:
     typed = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(f"python -m {MODULE}", description=main.__doc__)
     parser.add_argument("--small", action="store_true", help="a random model and few texts, in seconds")
-    parser.add_argument("--texts", type=int, default=8, help="excerpts a domain")
+    parser.add_argument("--texts", type=int, default=6, help="excerpts a domain")
     parser.add_argument("--length", type=int, default=256, help="tokens an excerpt")
-    parser.add_argument("--items", type=int, default=32, help="needles a distance")
+    parser.add_argument("--items", type=int, default=24, help="needles a distance")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=RESULTS / "kv_cache.json")
