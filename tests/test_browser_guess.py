@@ -8,7 +8,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser import ROOT, visit
 from tests.browser_ledger import (
@@ -104,3 +104,25 @@ def test_teachers_link_opens_every_answer(page: Pages, lang: str) -> None:
         expect(part(tab, name)).to_have_attribute("data-locked", "true")
         assert feedback(tab, name)
     assert "unlock=1" in tab.url
+
+
+def test_a_lost_message_is_said_again(page: Pages) -> None:
+    """The first message with the guess never reaches the server; the feedback comes all the same, and once."""
+    tab, dropped = page(), []
+
+    def between(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def up(message: str | bytes) -> None:
+            if b'"commit"' in as_bytes(message) and not dropped:
+                dropped.append(message)
+            else:
+                server.send(message)
+
+        socket.on_message(up)
+
+    tab.route_web_socket(re.compile("/_stcore/stream"), between)
+    open_chapter(tab)
+    commit(tab, "guess1", "law")
+    assert len(dropped) == 1
+    expect(part(tab, "guess1").locator(".wiki-feedback")).to_have_count(1)

@@ -1,6 +1,7 @@
 // Runs before Streamlit draws anything: window.wiki is what every component stub calls.
 'use strict'
 window.wiki = (() => {
+  const RETRY_MS = 2500
   const parts = {}, topics = new Map(), values = new Map(), tables = new Map()
 
   const el = (tag, attributes = {}, ...children) => {
@@ -79,6 +80,33 @@ window.wiki = (() => {
     wanted.forEach((node, i) => { if (box.childNodes[i] !== node) box.insertBefore(node, box.childNodes[i] ?? null) })
   }
 
+  // How a block speaks to the server. Of two triggers that reach it during one run it keeps the later, so each carries all
+  // that it has not yet said it heard; and a message can get lost between two runs, so what stays unanswered while
+  // nothing runs is said again. Numbers make hearing it twice harmless.
+  const messenger = (memory, answer, trigger) => {
+    memory.sender ??= `${Date.now()}-${Math.random()}`
+    memory.number ??= 0
+    const heard = answer?.sender === memory.sender ? answer.number : 0
+    memory.waiting = (memory.waiting ?? []).filter(event => event.number > heard)
+    if (!memory.off.length) memory.off.push(() => clearTimeout(memory.retry))
+    const send = () => {
+      trigger('events', { sender: memory.sender, events: memory.waiting })
+      clearTimeout(memory.retry)
+      memory.retry = setTimeout(repeat, RETRY_MS)
+    }
+    const repeat = () => {
+      if (!memory.waiting.length) return
+      const app = document.querySelector('[data-testid="stApp"]')
+      if (app?.dataset.testScriptState === 'notRunning') send()
+      else memory.retry = setTimeout(repeat, RETRY_MS)
+    }
+    return event => {
+      memory.number += 1
+      memory.waiting.push({ ...event, number: memory.number })
+      send()
+    }
+  }
+
   // A block of a lesson: its parts in order, those of an instrument inside a frame. The first line says which, each
   // further line is the data of one.
   const block = (root, [head, ...texts], trigger) => {
@@ -102,17 +130,7 @@ window.wiki = (() => {
     for (const [key, node] of old) if (!now.has(key)) dispose(node)
     arrange(root, top)
     inside.forEach((nodes, i) => arrange(frames[i], nodes))
-    // Of two triggers that reach the server during one run, it keeps the later: so each carries all that it has not yet
-    // said it heard.
-    memory.sender ??= `${Date.now()}-${Math.random()}`
-    memory.number ??= 0
-    const heard = data.heard?.sender === memory.sender ? data.heard.number : 0
-    memory.waiting = (memory.waiting ?? []).filter(event => event.number > heard)
-    const tell = event => {
-      memory.number += 1
-      memory.waiting.push({ ...event, number: memory.number })
-      trigger('events', { sender: memory.sender, events: memory.waiting })
-    }
+    const tell = messenger(memory, data.heard, trigger)
     data.parts.forEach((p, i) => {
       place(now.get(p.key), p.name, texts[i], (name, value) => tell({ key: p.key, name, value }))
     })

@@ -1,0 +1,35 @@
+"""What the tests of the experiments share: a tiny model in the place of the real one, and a commit of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu_demos.measure import common
+from gpu_demos.models import Loaded
+from gpu_demos.record import Record, load
+from tests.lab_training import BASE, Characters, tiny_llama
+
+SHARED = {
+    "device": "test, 1 core", "versions": {"torch": "0"}, "commit": "0123abc", "command": "python -m x",
+    "date": "2026-01-31",
+}  # fmt: skip
+
+
+def tiny_loaded(dtype: str) -> Loaded:
+    """Random weights, a tokenizer of characters."""
+    model = tiny_llama()
+    model.config.max_position_embeddings = 256
+    return Loaded(model, Characters(), "tiny", BASE, dtype, "cpu", "random weights")  # type: ignore[arg-type]
+
+
+def measured(
+    monkeypatch: pytest.MonkeyPatch, module: Any, out: Path, *arguments: str, code: int = 0
+) -> tuple[Record, ...]:
+    """Run an experiment's command on the tiny model and read what it wrote."""
+    monkeypatch.setattr(module, "load", lambda name, *, dtype, **more: tiny_loaded(dtype))
+    monkeypatch.setattr(common, "provenance", lambda *a, **more: SHARED)
+    assert module.main([*arguments, "--out", str(out)]) == code
+    return load(out) if code == 0 else ()
