@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from gpu_demos.measure.statistics import Floats
+from gpu_demos.measure.paired import Floats
 from gpu_demos.target import Target
 
 Read = Callable[[torch.Tensor], torch.Tensor]  # (B, T) tokens -> (B, T, d) states after the final norm

@@ -12,24 +12,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
 
 import torch
 
+from gpu_demos.measure.common import Sheet, parser, progress, run
+from gpu_demos.measure.compared import SURE, add_tasks, add_texts
 from gpu_demos.measure.laws import Scores, score, states
-from gpu_demos.measure.provenance import provenance
-from gpu_demos.measure.sheet import RESULTS, Sheet
-from gpu_demos.measure.subject import REAL_TEXTS, Subject, real_texts, subject
+from gpu_demos.measure.subject import DTYPE, REAL_TEXTS, real_texts, subject
 from gpu_demos.measure.tasks import Item, answers, items
-from gpu_demos.models_fetch import ModelUnavailable
 from gpu_demos.quantize_calibrated import Seen
 from gpu_demos.quantize_model import VARIANTS, Variant, observe, quantized
 from gpu_demos.target import Target
-
-MODULE = "gpu_demos.measure.quantization"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +45,28 @@ class Trial:
             return variant, bits, found, answers(self.target, self.every)
 
 
-def measure(
-    on: Subject, sheet: Sheet, *, texts: int, length: int, count: int, calibration: int, seed: int, workers: int
-) -> None:
-    """Baseline and all variants, on `texts` excerpts of `length` tokens a domain and `count` items a task."""
-    target = on.target
-    ids = real_texts(on.tokenizer, "held_out", count=texts, length=length, seed=seed)
-    every = items(on.tokenizer, count, seed=seed)
-    base, chosen = states(target, ids), answers(target, every)
-    same = score(target, ids, base, base)
-    told = real_texts(on.tokenizer, "train", count=calibration, length=length, seed=seed)
-    sheet.add("calibration_tokens", told.numel(), "token", None, 1)
-    _texts(sheet, same, same, texts, "baseline")
-    sheet.tasks(every, chosen, chosen, variant="baseline")
-    trial = Trial(target, ids, base, every, observe(target, told))
-    for variant, bits, found, answered in _all(trial, workers):
-        sheet.add("effective_bits", bits, "bit", None, 1, variant=variant.id)
-        _texts(sheet, found, same, texts, variant.id)
-        sheet.tasks(every, answered, chosen, variant=variant.id)
-        _say(sheet, variant)
+def measure(options: argparse.Namespace, sheet: Sheet) -> None:
+    """Baseline and all variants, on `texts` excerpts of `length` tokens a domain and `items` of each task and size."""
+    if options.small:
+        options.texts, options.length, options.items, options.calibration = 2, 16, 2, 4
+    on = subject(options.model, small=options.small, device=options.device)
+    shape = {"length": options.length, "seed": options.seed}
+    ids = real_texts(on.tokenizer, "held_out", count=options.texts, **shape)
+    every = items(on.tokenizer, options.items, seed=options.seed)
+    base, chosen = states(on.target, ids), answers(on.target, every)
+    same = score(on.target, ids, base, base)
+    told = real_texts(on.tokenizer, "train", count=options.calibration, **shape)
+    sheet.add("calibration_tokens", told.numel(), SURE, {}, samples=1, unit="token", dtype=DTYPE)
+    _add(sheet, same, same, "baseline")
+    add_tasks(sheet, every, chosen, chosen, {"variant": "baseline"})
+    trial = Trial(on.target, ids, base, every, observe(on.target, told))
+    for variant, bits, found, answered in _all(trial, options.workers):
+        at = {"variant": variant.id}
+        sheet.add("effective_bits", bits, SURE, at, samples=1, unit="bit", dtype=DTYPE)
+        _add(sheet, found, same, variant.id)
+        add_tasks(sheet, every, answered, chosen, at)
+        told_now = [r for r in sheet.records if r.at.get("variant") == variant.id and "all" in r.at.values()]
+        progress(" ".join([variant.id, *(f"{r.id.split('.')[1]}={r.value:.4g}" for r in told_now)]))
 
 
 def _all(trial: Trial, workers: int) -> Iterator[tuple[Variant, float, Scores, list[int]]]:
@@ -86,52 +85,26 @@ def _in_worker(variant: Variant) -> tuple[Variant, float, Scores, list[int]]:
     return _PRESENT[0].of(variant)
 
 
-def _texts(sheet: Sheet, found: Scores, baseline: Scores, texts: int, variant: str) -> None:
+def _add(sheet: Sheet, found: Scores, baseline: Scores, variant: str) -> None:
+    """The records of each domain and of all texts; `real_texts` gives the domains one after another, equally many."""
+    texts = len(found.loss) // len(REAL_TEXTS)
     for i, domain in enumerate((*REAL_TEXTS, "all")):
-        rows = list(range(2 * texts)) if domain == "all" else list(range(i * texts, (i + 1) * texts))
-        sheet.texts(found.rows(rows), baseline.rows(rows), variant=variant, domain=domain)
+        rows = list(range(len(found.loss)) if domain == "all" else range(i * texts, (i + 1) * texts))
+        add_texts(sheet, found.rows(rows), baseline.rows(rows), {"variant": variant, "domain": domain})
 
 
-def _say(sheet: Sheet, variant: Variant) -> None:
-    """A line of progress with what was just found."""
-    own = [r for r in sheet.records if r.at.get("variant") == variant.id and "all" in r.at.values()]
-    print(variant.id, *(f"{r.id.split('.')[1]}={r.value:.4g}" for r in own), flush=True)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Measure and write the records; 0 if done, 1 with one sentence where the model cannot be had."""
-    typed = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(f"python -m {MODULE}", description=main.__doc__)
-    parser.add_argument("--small", action="store_true", help="a random model and few texts, in seconds")
-    parser.add_argument("--texts", type=int, default=12, help="excerpts a domain")
-    parser.add_argument("--length", type=int, default=128, help="tokens an excerpt")
-    parser.add_argument("--items", type=int, default=30, help="items a task and size")
-    parser.add_argument("--calibration", type=int, default=16, help="excerpts a domain for AWQ and GPTQ")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--workers", type=int, default=1, help="processes, on a processor only")
-    parser.add_argument("--out", type=Path, default=RESULTS / "quantization.json")
-    options = parser.parse_args(typed)
-    try:
-        shared = provenance(MODULE, typed, device=options.device)  # first: it names the code that runs
-        on = subject(small=options.small, device=options.device)
-    except (ModelUnavailable, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    sizes = {
-        "texts": options.texts,
-        "length": options.length,
-        "count": options.items,
-        "calibration": options.calibration,
-    }
-    if options.small:
-        sizes = {"texts": 2, "length": 16, "count": 2, "calibration": 4}
-    sheet = Sheet("quantization", shared, on.dtype)
-    measure(on, sheet, **sizes, seed=options.seed, workers=options.workers)
-    sheet.write(options.out)
-    return 0
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    made = parser("gpu_demos.measure.quantization", (__doc__ or "").splitlines()[0], "quantization")
+    made.set_defaults(seed=0)
+    made.add_argument("--small", action="store_true", help="a random model and few texts, in seconds")
+    made.add_argument("--texts", type=int, default=12, help="excerpts a domain")
+    made.add_argument("--length", type=int, default=128, help="tokens an excerpt")
+    made.add_argument("--items", type=int, default=30, help="items a task and size")
+    made.add_argument("--calibration", type=int, default=16, help="excerpts a domain for AWQ and GPTQ")
+    made.add_argument("--workers", type=int, default=1, help="processes, on a processor only")
+    return run(made, measure, "quantization", arguments)
 
 
 if __name__ == "__main__":
-    torch.set_grad_enabled(False)
     sys.exit(main())

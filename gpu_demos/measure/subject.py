@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from gpu_demos.models import load
+from gpu_demos.models import load, show
 from gpu_demos.target import Target
 from gpu_demos.training.domains import Domain, Side, Tokenizer, prompts
 
+DTYPE = "fp32"  # of everything here: what rounding does is not to be mixed with what bf16 does
 VOCABULARY = 8192
 REAL_TEXTS: tuple[Domain, ...] = ("code", "prose")
 _WORD = re.compile(r" ?[A-Za-z_]+|\d| ?[^\w\s]|\s+|.")
@@ -36,25 +37,24 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A target with its tokenizer; name and hash of its weights belong beside what is measured with it."""
+    """A target with its tokenizer."""
 
     target: Target
     tokenizer: Tokenizer
-    dtype: str
 
 
-def subject(*, small: bool, dtype: str = "fp32", device: str = "cpu") -> Subject:
-    """The real model, or the random one. Raises ModelUnavailable where the real one cannot be had."""
+def subject(name: str, *, small: bool, device: str = "cpu") -> Subject:
+    """The named model, or the random one. Raises ModelUnavailable where the named one cannot be had."""
     if not small:
-        loaded = load(dtype=dtype, device=device)
-        return Subject(Target(loaded.model), loaded.tokenizer, dtype)
+        loaded = load(name, dtype=DTYPE, device=device, progress=show)
+        return Subject(Target(loaded.model), loaded.tokenizer)
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=2, max_position_embeddings=1024, initializer_range=0.2, bos_token_id=None,
         eos_token_id=None, pad_token_id=None,
     )  # fmt: skip
-    return Subject(Target(LlamaForCausalLM(config).eval().requires_grad_(False)), Words(), "fp32")
+    return Subject(Target(LlamaForCausalLM(config).eval().requires_grad_(False)), Words())
 
 
 def real_texts(tokenizer: Tokenizer, side: Side, *, count: int, length: int, seed: int) -> torch.Tensor:

@@ -1,27 +1,20 @@
-"""Intervals and tests for paired measurements: every variant sees the same texts and the same items."""
+"""A test for paired answers and an interval for a percentile."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from gpu_demos.record import Spread
+
 Floats = NDArray[np.float64]
 DRAWS = 1000
 
 
-def half_width(values: Floats) -> float:
-    """Half of Student's 95 % interval of the mean. values: (N,), N >= 2, independent."""
-    if len(values) < 2:
-        raise ValueError(f"values: {len(values)} must be at least 2")
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return float(stats.t.ppf(0.975, len(values) - 1)) * error
-
-
-def bootstrap_half_width(texts: Floats, statistic: Callable[[Floats], float], *, seed: int = 0) -> float:
+def bootstrap(texts: Floats, statistic: Callable[[Floats], float], *, seed: int = 0) -> Spread:
     """Half of the central 95 % of a statistic over texts drawn anew with replacement: tokens of one text stay together.
 
     texts: (N, T), one row a text.
@@ -29,7 +22,7 @@ def bootstrap_half_width(texts: Floats, statistic: Callable[[Floats], float], *,
     rng = np.random.default_rng(seed)
     found = [statistic(texts[rng.integers(len(texts), size=len(texts))]) for _ in range(DRAWS)]
     low, high = np.quantile(found, (0.025, 0.975))
-    return float(high - low) / 2
+    return Spread(float(high - low) / 2, "ci95")
 
 
 def p99(values: Floats) -> float:
