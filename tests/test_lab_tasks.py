@@ -92,9 +92,8 @@ def test_items_do_not_depend_on_what_else_is_drawn() -> None:
 def test_answers_are_the_candidates_with_the_greatest_logit() -> None:
     """Filling up a batch on the right changes nothing: transformers' own pass over each text alone agrees."""
     target, rng = tiny(), np.random.default_rng(1)
-    every = [
-        Item("x", 0, tuple(rng.integers(0, 50, n).tolist()), tuple(rng.permutation(50)[:4].tolist()), 0) for n in (3, 9, 5, 1)
-    ]  # fmt: skip
+    texts = [(rng.integers(0, 50, n).tolist(), rng.permutation(50)[:4].tolist()) for n in (3, 9, 5, 1)]
+    every = [Item("x", 0, tuple(ids), tuple(candidates), 0) for ids, candidates in texts]
     expected = []
     for item in every:
         logits = target.model(torch.tensor([item.ids])).logits[0, -1]

@@ -77,6 +77,7 @@ def first(shard: Shard, texts: int) -> Shard:
     )  # fmt: skip
 
 
+@torch.inference_mode()
 def drafted(head: MtpHead, shards: Sequence[Shard], depths: int, every: int) -> list[Values]:
     """Values of what depths 2 … `depths` read for the newest token of a draft: the head's own guess of its state."""
     found: list[Values] = [{} for _ in range(depths - 1)]
@@ -94,6 +95,7 @@ def drafted(head: MtpHead, shards: Sequence[Shard], depths: int, every: int) -> 
     return found
 
 
+@torch.inference_mode()
 def trained(head: MtpHead, shards: Sequence[Shard], depths: int, generator: torch.Generator | None) -> list[Values]:
     """Values of what depths 1 … `depths` read in a training pass over the same texts, at every position that the model
     wrote and that has a guess of that depth."""
