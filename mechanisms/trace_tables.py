@@ -90,13 +90,20 @@ def position_table(rounds: Sequence[Judged], names: Sequence[str], source: str) 
     return tabulate(f"{TOPIC}.positions", columns, names, given, function=f"{MODULE}.position_table")
 
 
-def compare_table(counts: Mapping[str, Sequence[tuple[int, int]]], names: Sequence[str], source: str) -> Table:
-    """Tokens per round of several drafters side by side. counts: drafter -> (tokens, passes) for each row."""
+def compare_table(
+    counts: Mapping[str, Sequence[tuple[int, int]]], names: Sequence[str], sources: Mapping[str, str]
+) -> Table:
+    """Tokens per round of several drafters side by side. counts: drafter -> (tokens, passes) for each row; sources:
+    drafter -> where they come from."""
     columns: list[Quantity] = []
     given: dict[str, Sequence[Cell]] = {}
     for drafter, pairs in counts.items():
-        tokens = _seen(f"tokens_{drafter}", rf"N_{{\text{{{drafter}}}}}", source, "i", unit="token", counts=True)
-        passes = _seen(f"passes_{drafter}", rf"R_{{\text{{{drafter}}}}}", source, "i", unit="pass", counts=True)
+        tokens = _seen(
+            f"tokens_{drafter}", rf"N_{{\text{{{drafter}}}}}", sources[drafter], "i", unit="token", counts=True
+        )
+        passes = _seen(
+            f"passes_{drafter}", rf"R_{{\text{{{drafter}}}}}", sources[drafter], "i", unit="pass", counts=True
+        )
         rate = tokens.sym / passes.sym
         columns += [tokens, passes, _made(
             f"per_round_{drafter}", rf"\tau_{{\text{{{drafter}}}}}", rate, "i", "leviathan2022 §3.1", unit="token"

@@ -30,8 +30,8 @@ def provenance(text: str, lang: str) -> str:
 
 
 def recorded(kind: str, name: str, lang: str) -> str:
-    """Machine, day, versions, commit and command of a file of records, or of a stored trace."""
-    first = records.read(name)[0] if kind == "record" else traces.stored(name)
+    """Machine, day, versions, commit and command of a file of records or of traces, whose name may be a pattern."""
+    first = records.read(name)[0] if kind == "record" else traces.first(name)
     versions = ", ".join(f"{library} {version}" for library, version in first.versions.items())
     folder = "results" if kind == "record" else "traces"
     words = {

@@ -14,3 +14,8 @@ TRACES = Path(__file__).parents[1] / "gpu_demos/traces"
 def stored(name: str) -> Trace:
     """The trace of a file, `code_lookup_0`."""
     return load(TRACES / f"{name}.json")
+
+
+def first(pattern: str) -> Trace:
+    """One of several traces that were written together, `*_lookup_*`: they share machine, versions, commit and day."""
+    return stored(min(path.stem for path in TRACES.glob(f"{pattern}.json")))

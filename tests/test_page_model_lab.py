@@ -90,6 +90,9 @@ def test_measured_numbers_say_where_they_come_from(opened: Opener) -> None:
     for name in ("p", "q", "uniform"):
         assert columns[name]["kind"] == "measured" and columns[name]["how"]
         assert all(x in columns[name]["source"] for x in ("2026-", "gpu_demos.tracing", "torch", "code_mtp_0.json"))
+    compared = {c["name"]: c for c in parts(opened(guess1="chat"))[f"{TOPIC}.compared"]["columns"]}
+    for drafter in ("lookup", "exit", "mtp"):
+        assert all(f"*_{drafter}_*.json" in compared[f"{n}_{drafter}"]["source"] for n in ("tokens", "passes"))
     assert columns["margin"]["kind"] == columns["acceptance_probability"]["kind"] == "exact"
 
 
