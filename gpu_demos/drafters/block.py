@@ -5,8 +5,8 @@ behind it give the logits of γ drafts. What the target knows enters twice: its 
 are fused, normed and turned into keys and values, as in DFlash and DSpark; and every row begins with its own linear
 map of the last known state, a middle tap and the anchor's embedding. The latter is this wiki's addition: one layer
 trained for minutes could not build a state from a mask alone.
-A low-rank bias looked up by the token before (W₁, W₂) makes the guesses depend on each other; the confidence head
-predicts from the same lookup whether a draft will be accepted, given that all before it were. Embedding and LM head
+A low-rank bias looked up by the token before (W₁, W₂) makes the guesses depend on each other; for the first draft,
+whose row has read the anchor, nothing is looked up, as in `mechanisms.dspark_drafter`. The confidence head predicts from the same lookup whether a draft will be accepted, given that all before it were. Embedding and LM head
 are the target's, cut to the frequent tokens, and neither trained nor stored. Source: dspark2026, §3.1–3.2; DFlash.
 """
 
@@ -29,6 +29,7 @@ from gpu_demos.drafters.mtp import HeadShape, lm_head_weight
 
 TAPS = 3  # layers whose states the text keeps: a low, a middle one, and the input of the last
 MIDDLE = 1  # which of them a row reads beside the final state
+NONE = -1  # in the place of a token before: nothing is looked up
 READ = 2  # states that a row reads: the final one and the middle tap
 
 
@@ -68,7 +69,9 @@ class BlockHead(nn.Module):
         self.layer = LlamaDecoderLayer(config, layer_idx=0)
         self.norm = LlamaRMSNorm(width, eps=shape.norm_eps)
         self.rotary = LlamaRotaryEmbedding(config)
-        self.lookup = nn.Embedding(shape.vocabulary + 1, rank)  # W₁; the last row stands for every other token
+        self.lookup = nn.Embedding(
+            shape.vocabulary + 1, rank
+        )  # W₁; the last row stands for the first place and for tokens that cannot be drafted
         self.bias = nn.Linear(rank, shape.vocabulary, bias=False)  # W₂
         self.confidence = nn.Linear(width + rank, 1)
         row_of = torch.full((len(embedding),), shape.vocabulary, device=draft_ids.device)
@@ -130,8 +133,8 @@ class BlockHead(nn.Module):
         return self.confidence(torch.cat((states, self.looked_up(previous)), -1))[..., 0]
 
     def looked_up(self, tokens: torch.Tensor) -> torch.Tensor:
-        """(…) tokens -> (…, r), rows of W₁."""
-        return self.lookup(self.row_of[tokens])
+        """(…) tokens, NONE at a first place -> (…, r), rows of W₁."""
+        return self.lookup(torch.where(tokens == NONE, len(self.draft_ids), self.row_of[tokens]))
 
     def _keys(self, normed: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         attention = self.layer.self_attn

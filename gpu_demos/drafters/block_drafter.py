@@ -15,7 +15,8 @@ import torch
 
 from gpu_demos.acceptance import Laws
 from gpu_demos.decoding_types import NO_DRAFT, Draft, Seen, Session
-from gpu_demos.drafters.block import MIDDLE, BlockHead
+from gpu_demos.drafters.block import MIDDLE, NONE, BlockHead
+from gpu_demos.drafters.mtp import joined
 from mechanisms.drafter_scaling import soften
 from mechanisms.dspark_scheduler import schedule
 
@@ -112,13 +113,13 @@ class BlockDrafter:
         tokens: list[int] = []
         laws: list[Laws] = []
         for k in range(min(limit, self.head.size)):
-            previous = torch.tensor([tokens[-1] if tokens else text[-1]], device=states.device)
+            previous = torch.tensor([tokens[-1] if tokens else NONE], device=states.device)
             if not self._goes_on(row, states[k : k + 1], previous):
                 break
             logits = self._wide(self.head.logits(states[k : k + 1], previous), session.target.vocabulary)
             laws.append(session.sampling.laws(logits))
             tokens.append(laws[-1].draw(0, session.uniforms(row, 1)[0]))
-        return Draft(tuple(tokens), _joined(laws)) if tokens else NO_DRAFT
+        return Draft(tuple(tokens), joined(laws)) if tokens else NO_DRAFT
 
     def _goes_on(self, row: int, state: torch.Tensor, previous: torch.Tensor) -> bool:
         seen = self.confidences[row]
@@ -133,9 +134,3 @@ class BlockDrafter:
         wide = logits.new_full((1, vocabulary), float("-inf"))
         wide[:, self.head.draft_ids] = logits
         return wide
-
-
-def _joined(laws: Sequence[Laws]) -> Laws:
-    if laws[0].probabilities is None:
-        return Laws(sure=[law.sure[0] for law in laws])
-    return Laws(probabilities=torch.cat([law.probabilities for law in laws if law.probabilities is not None]))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from gpu_demos.drafters.block import MIDDLE, BlockHead
+from gpu_demos.drafters.block import MIDDLE, NONE, BlockHead
 from gpu_demos.training.block_recipe import BlockConfig
 from gpu_demos.training.corpus import Shard
 from gpu_demos.training.losses import acceptance_rate
@@ -25,7 +25,7 @@ ANCHOR_STREAM = 104_729  # keeps the draws of anchors apart from those of the ba
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """A blocks of each of B texts. anchors, places: (B, A) token and position; read: (B, A, 2, d) of the position
-    before; taps: (B, T, 3, d). previous, following: (B, A, γ) the tokens before and at each draft; states: (B, A, γ, d)
+    before; taps: (B, T, 3, d). previous, following: (B, A, γ) the tokens before (NONE at first) and at each draft; states: (B, A, γ, d)
     and log_normalizer: (B, A, γ) of the target there; valid: (B, A, γ), see `blocks`."""
 
     anchors: torch.Tensor
@@ -53,10 +53,11 @@ def blocks(head: BlockHead, shard: Shard, rows: torch.Tensor, places: torch.Tens
     text = torch.arange(len(rows))[:, None, None]
     previous, following = tokens[text, at], tokens[text, at + 1]
     before = (text[..., 0], places - 1)
+    anchors, previous = previous[..., 0], functional.pad(previous[..., 1:], (1, 0), value=NONE)
     known = head.row_of[previous[..., 1:]] < len(head.draft_ids)
     reached = functional.pad(known, (1, 0), value=True).long().cumprod(-1).bool()
     return Blocks(
-        previous[..., 0], places, torch.stack((states[before], taps[before][..., MIDDLE, :]), -2).to(dtype),
+        anchors, places, torch.stack((states[before], taps[before][..., MIDDLE, :]), -2).to(dtype),
         taps.to(dtype), previous, following, states[text, at].to(dtype), shard.log_normalizer[rows][text, at],
         inside & reached,
     )  # fmt: skip
