@@ -6,8 +6,9 @@ are fused, normed and turned into keys and values, as in DFlash and DSpark; and 
 map of the last known state, a middle tap and the anchor's embedding. The latter is this wiki's addition: one layer
 trained for minutes could not build a state from a mask alone.
 A low-rank bias looked up by the token before (W₁, W₂) makes the guesses depend on each other; for the first draft,
-whose row has read the anchor, nothing is looked up, as in `mechanisms.dspark_drafter`. The confidence head predicts from the same lookup whether a draft will be accepted, given that all before it were. Embedding and LM head
-are the target's, cut to the frequent tokens, and neither trained nor stored. Source: dspark2026, §3.1–3.2; DFlash.
+whose row has read the anchor, nothing is looked up, as in `mechanisms.dspark_drafter`. The confidence head predicts
+from the same lookup whether a draft will be accepted, given that all before it were. Embedding and LM head are the
+target's, cut to the frequent tokens, and neither trained nor stored. Source: dspark2026, §3.1–3.2; DFlash.
 """
 
 from __future__ import annotations

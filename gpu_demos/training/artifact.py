@@ -140,9 +140,7 @@ def read_manifest(folder: Path, kind: str = "mtp") -> dict[str, Any]:
         reason = (
             f"lacks {', '.join(missing)}" if missing else f"is of format {entry['format']!r}, kind {entry['kind']!r}"
         )
-        raise WeightsUnusable(
-            f"{path} {reason}: it must be format {FORMAT} of the kind {kind} with {', '.join(NEEDED)}"
-        )
+        raise WeightsUnusable(f"{path} {reason}: it must be format {FORMAT}, kind {kind}, with {', '.join(NEEDED)}")
     return entry
 
 

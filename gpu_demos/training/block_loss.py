@@ -25,8 +25,9 @@ ANCHOR_STREAM = 104_729  # keeps the draws of anchors apart from those of the ba
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """A blocks of each of B texts. anchors, places: (B, A) token and position; read: (B, A, 2, d) of the position
-    before; taps: (B, T, 3, d). previous, following: (B, A, γ) the tokens before (NONE at first) and at each draft; states: (B, A, γ, d)
-    and log_normalizer: (B, A, γ) of the target there; valid: (B, A, γ), see `blocks`."""
+    before; taps: (B, T, 3, d). previous, following: (B, A, γ) the tokens before (NONE at first) and at each draft;
+    states: (B, A, γ, d) and log_normalizer: (B, A, γ) of the target there; valid: (B, A, γ), see `blocks`.
+    """
 
     anchors: torch.Tensor
     places: torch.Tensor
