@@ -11,6 +11,7 @@ from gpu_demos.training.artifact import WeightsUnusable, load, load_block, save
 from gpu_demos.training.block_initialise import copy_target, fit_bias, fit_start
 from gpu_demos.training.block_loss import block_loss, blocks, drawn_places, run
 from gpu_demos.training.block_recipe import BlockConfig
+from gpu_demos.training.block_scores import block_scores
 from gpu_demos.training.corpus import Corpus
 from gpu_demos.training.loop import train
 from tests.lab_training import BASE, VOCABULARY, tiny_llama, train_corpus, written
@@ -128,6 +129,15 @@ def test_start_near_the_target_is_better_and_training_better_still(
     assert started < random
     assert train(head, corpus, settings, tmp_path, loss=block_loss)
     assert float(block_loss(head, *fixed)[0]) < started
+
+
+def test_scores_are_acceptance_rates_of_valid_drafts(model: LlamaForCausalLM, corpus: Corpus) -> None:
+    """Every mean lies in [0, 1], and a block of three gives one to four tokens."""
+    head = random_block(model, count=VOCABULARY).requires_grad_(False)
+    for scores in block_scores(head, model.lm_head.weight, corpus, every=3):
+        for t, alpha in scores.acceptance.items():
+            assert ((alpha >= 0) & (alpha <= 1)).all()
+            assert ((scores.tokens_per_round[t] >= 1) & (scores.tokens_per_round[t] <= 4)).all()
 
 
 def test_resumed_training_ends_with_the_same_bits(model: LlamaForCausalLM, corpus: Corpus, tmp_path: Path) -> None:
