@@ -120,15 +120,15 @@ def test_start_near_the_target_is_better_and_training_better_still(
     """Loss on one fixed batch: the fits explain variance and lower it, forty steps lower it again."""
     head, settings = random_block(model), config(corpus, steps=40)
     fixed = (corpus.shards[0], torch.arange(6), settings, 999)
-    random = float(block_loss(head, *fixed)[0])
+    random = float(block_loss(head, *fixed)[0].detach())
     copy_target(head, model.model.layers[-1], model.model.norm)
     shares = fit_start(head, corpus)
     fit_bias(head, corpus, every=2)
-    started = float(block_loss(head, *fixed)[0])
+    started = float(block_loss(head, *fixed)[0].detach())
     assert 0 < shares[2] < shares[0] < 1
     assert started < random
     assert train(head, corpus, settings, tmp_path, loss=block_loss)
-    assert float(block_loss(head, *fixed)[0]) < started
+    assert float(block_loss(head, *fixed)[0].detach()) < started
 
 
 def test_scores_are_acceptance_rates_of_valid_drafts(model: LlamaForCausalLM, corpus: Corpus) -> None:
