@@ -1,4 +1,5 @@
-"""Train the drafters: `text` lets the model write its training text, `mtp` trains a head on it, `compare` scores heads.
+"""Train the drafters: `text` lets the model write its training text, `mtp` and `block` train heads on it, `compare`
+scores MTP heads.
 
 Every command can be stopped and started again; `--budget-minutes` stops it in time. Nothing is downloaded but the
 model itself, once.
@@ -19,6 +20,7 @@ import torch
 from gpu_demos.drafters.mtp import MtpHead, head_for, lm_head_weight
 from gpu_demos.models import SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable, cache_folder
+from gpu_demos.train_block import add_block
 from gpu_demos.training import artifact
 from gpu_demos.training.compare import compare, held_out_table
 from gpu_demos.training.corpus import coverage, likely_tokens, read
@@ -160,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     scores.add_argument("heads", type=Path, nargs="+")
     scores.add_argument("--out", type=Path, required=True, help="JSON file")
     scores.set_defaults(run=run_compare)
-    for command in (text, mtp, scores):
+    for command in (text, mtp, add_block(commands), scores):
         command.add_argument("--text", type=Path, default=cache_folder() / TEXT_FOLDER, help="folder of the shards")
         command.add_argument("--shards", type=int, default=36, help="shards written, or used")
         command.add_argument("--seed", type=int, default=1)

@@ -10,7 +10,7 @@ from gpu_demos.drafters.lookup import Lookup
 from gpu_demos.models import Loaded
 from gpu_demos.models_fetch import ModelUnavailable
 
-NAMES = ("lookup", "exit", "mtp")
+NAMES = ("lookup", "exit", "mtp", "block")
 WEIGHTS = Path(__file__).parents[1] / "weights"
 
 
@@ -26,15 +26,13 @@ def choose(name: str, loaded: Loaded, *, layers: int | None = None, weights: Pat
         return EarlyExit(layers or max(1, loaded.model.config.num_hidden_layers * 2 // 3))
     if name == "mtp":
         return _mtp(loaded, weights or WEIGHTS / name)
+    if name == "block":
+        return _block(loaded, weights or WEIGHTS / name)
     raise ValueError(f"drafter={name!r} must be one of {', '.join(NAMES)}")
 
 
 def _mtp(loaded: Loaded, folder: Path) -> Drafter:
-    if not (folder / "manifest.json").is_file():
-        raise ModelUnavailable(
-            f"The drafter mtp needs trained weights, and {folder} has none. "
-            "Train them: python -m gpu_demos.train text, then python -m gpu_demos.train mtp --help"
-        )
+    _check_trained("mtp", folder)
     from gpu_demos.drafters.mtp import MtpDrafter  # only here: the other drafters work without trained parts
     from gpu_demos.training.artifact import WeightsUnusable, load
 
@@ -42,3 +40,26 @@ def _mtp(loaded: Loaded, folder: Path) -> Drafter:
         return MtpDrafter(load(folder, loaded.model, base_sha256=loaded.sha256).head)
     except WeightsUnusable as error:
         raise ModelUnavailable(str(error)) from error
+
+
+def _block(loaded: Loaded, folder: Path) -> Drafter:
+    """Whole blocks, no stop; the temperatures of its confidences are those of the manifest."""
+    _check_trained("block", folder)
+    from gpu_demos.drafters.block_drafter import BlockDrafter
+    from gpu_demos.training.artifact import WeightsUnusable, load_block
+    from gpu_demos.training.text import taps
+
+    try:
+        found = load_block(folder, loaded.model, base_sha256=loaded.sha256)
+    except WeightsUnusable as error:
+        raise ModelUnavailable(str(error)) from error
+    temperatures = found.manifest["calibration"]["temperatures"]
+    return BlockDrafter(found.head, taps(loaded.model.config.num_hidden_layers), temperatures=temperatures)
+
+
+def _check_trained(name: str, folder: Path) -> None:
+    if not (folder / "manifest.json").is_file():
+        raise ModelUnavailable(
+            f"The drafter {name} needs trained weights, and {folder} has none. "
+            f"Train them: python -m gpu_demos.train text, then python -m gpu_demos.train {name} --help"
+        )

@@ -194,7 +194,7 @@ class MtpDrafter:
                 guess = self.head(guess, token, start=known.length + depth - 1, cache=own)
             laws.append(session.sampling.laws(self._logits(guess[:, -1], session.target.vocabulary)))
             tokens.append(laws[-1].draw(0, session.uniforms(row, 1)[0]))
-        return Draft(tuple(tokens), _joined(laws))
+        return Draft(tuple(tokens), joined(laws))
 
     def _catch_up(self, known: _Row) -> torch.Tensor:
         """Run the head over what was confirmed since the last draft; the last guess, (1, 1, d)."""
@@ -212,7 +212,8 @@ class MtpDrafter:
         return wide
 
 
-def _joined(laws: Sequence[Laws]) -> Laws:
+def joined(laws: Sequence[Laws]) -> Laws:
+    """Single laws, at least one and all of one sort, as the laws of a draft."""
     if laws[0].probabilities is None:
         return Laws(sure=[law.sure[0] for law in laws])
     return Laws(probabilities=torch.cat([law.probabilities for law in laws if law.probabilities is not None]))

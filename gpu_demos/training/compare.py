@@ -15,7 +15,12 @@ from gpu_demos.training.corpus import Corpus
 
 def held_out_table(head: MtpHead, lm_head: torch.Tensor, corpus: Corpus) -> dict[str, Any]:
     """Domain -> measure -> mean, half width of the 95 % interval, number of texts; per depth where it has one."""
-    values = measures(score(head, lm_head, corpus))
+    return tabulated(score(head, lm_head, corpus))
+
+
+def tabulated(scores: Sequence[Scores]) -> dict[str, Any]:
+    """The table of one head's scores, as `held_out_table`."""
+    values = measures(scores)
     return {domain: {name: _entry(v) for name, v in found.items()} for domain, found in values.items()}
 
 

@@ -1,4 +1,4 @@
-"""The training of an MTP head: steps, checkpoints, log, and a budget of wall-clock time.
+"""The training of a head: steps, checkpoints, log, and a budget of wall-clock time; and the loss of the MTP head.
 
 A run that is stopped, by its budget or by force, goes on from its last checkpoint and ends with bit for bit the same
 weights (on the same machine and number of threads): all randomness comes from the seed and the number of the step.
@@ -10,13 +10,13 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
 from gpu_demos.drafters.mtp import MtpHead
 from gpu_demos.training import checkpoint
-from gpu_demos.training.corpus import Corpus, target_log
+from gpu_demos.training.corpus import Corpus, Shard, target_log
 from gpu_demos.training.losses import acceptance_rate, forward_kl, lk_hybrid
 from gpu_demos.training.recipe import MtpConfig
 from gpu_demos.training.recursion import unroll
@@ -25,18 +25,41 @@ LOG = "log.jsonl"
 MIXING_STREAM = 7919  # keeps the draws of mixing apart from those of the batches
 
 
+class Config(Protocol):
+    """What the loop wants to know of a run; a recipe has more for its loss."""
+
+    @property
+    def steps(self) -> int: ...
+    @property
+    def batch(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def clip(self) -> float: ...
+    def rate_at(self, step: int) -> float: ...
+    def entry(self) -> dict[str, Any]: ...
+
+
+Loss = Callable[[Any, Shard, torch.Tensor, Any, int], tuple[torch.Tensor, dict[str, list[float]]]]
+"""(head, shard, rows, config, step) -> loss and figures of this batch; random only by seed and step."""
+
+
 def train(
-    head: MtpHead,
+    head: torch.nn.Module,
     corpus: Corpus,
-    config: MtpConfig,
+    config: Config,
     folder: Path,
     *,
+    loss: Loss | None = None,
     minutes: float = float("inf"),
     save_minutes: float = 2.0,
     report: Callable[[dict[str, Any]], None] = lambda line: None,
 ) -> bool:
     """Train `head` in place, from the folder's checkpoint where there is one; True when all steps are done.
 
+    loss: that of the head's kind, by default the MTP head's.
     `minutes` is a budget of wall-clock time for this call; when it is over a checkpoint is written and False returned.
     Raises ValueError for a checkpoint of another run, and FloatingPointError where a loss is no longer a number.
     """
@@ -47,7 +70,7 @@ def train(
         if time.monotonic() > end:
             _save(head, optimizer, config, folder, step)
             return False
-        line = one_step(head, optimizer, corpus, config, step)
+        line = one_step(head, optimizer, corpus, config, step, loss or batch_loss)
         with (folder / LOG).open("a", encoding="utf-8") as log:
             log.write(json.dumps(line) + "\n")
         report(line)
@@ -59,14 +82,14 @@ def train(
 
 
 def one_step(
-    head: MtpHead, optimizer: torch.optim.Optimizer, corpus: Corpus, config: MtpConfig, step: int
+    head: torch.nn.Module, optimizer: torch.optim.Optimizer, corpus: Corpus, config: Config, step: int, measure: Loss
 ) -> dict[str, Any]:
-    """One update; returns loss and, per depth, KL in nats and acceptance rate on this batch."""
+    """One update; returns the loss and the figures of this batch."""
     shard, rows = corpus.batch(step, size=config.batch, seed=config.seed)
     for group in optimizer.param_groups:
         group["lr"] = config.rate_at(step)
     optimizer.zero_grad(set_to_none=True)
-    loss, parts = batch_loss(head, shard, rows, config, step)
+    loss, parts = measure(head, shard, rows, config, step)
     if not bool(torch.isfinite(loss)):
         raise FloatingPointError(f"step {step}: the loss is {float(loss.detach())}; a lower --rate may help")
     loss.backward()
@@ -82,7 +105,7 @@ def one_step(
 
 
 def batch_loss(
-    head: MtpHead, shard: Any, rows: torch.Tensor, config: MtpConfig, step: int
+    head: MtpHead, shard: Shard, rows: torch.Tensor, config: MtpConfig, step: int
 ) -> tuple[torch.Tensor, dict[str, list[float]]]:
     """Weighted mean over depths of the mean loss over scored positions; depth k counts `depth_decay`^(k − 1)."""
     recipe, depths = config.behaviour, config.depths_at(step)
@@ -105,18 +128,18 @@ def batch_loss(
     return total, parts
 
 
-def _save(head: MtpHead, optimizer: torch.optim.Optimizer, config: MtpConfig, folder: Path, step: int) -> None:
+def _save(head: torch.nn.Module, optimizer: torch.optim.Optimizer, config: Config, folder: Path, step: int) -> None:
     entry = {"config": config.entry(), "step": step, "head": head.state_dict(), "optimizer": optimizer.state_dict()}
     checkpoint.save(folder, entry)
 
 
-def _restore(head: MtpHead, optimizer: torch.optim.Optimizer, config: MtpConfig, folder: Path) -> int:
+def _restore(head: torch.nn.Module, optimizer: torch.optim.Optimizer, config: Config, folder: Path) -> int:
     """Load what there is and return the step to begin with; lines of the log beyond it are dropped."""
     folder.mkdir(parents=True, exist_ok=True)
     entry = checkpoint.load(folder, config.entry())
     step = int(entry["step"]) if entry else 0
     if entry:
-        if not torch.equal(entry["head"]["draft_ids"].to(head.draft_ids.device), head.draft_ids):
+        if not torch.equal(entry["head"]["draft_ids"], head.state_dict()["draft_ids"].cpu()):
             raise ValueError(f"{folder}: its checkpoint drafts other tokens; take another folder for this run")
         head.load_state_dict(entry["head"])
         optimizer.load_state_dict(entry["optimizer"])

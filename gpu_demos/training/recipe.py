@@ -74,12 +74,16 @@ class MtpConfig:
         return 1 if step < self.one_depth_steps else self.depths
 
     def rate_at(self, step: int) -> float:
-        """Linear warm-up, then a half cosine down to a tenth of `rate`."""
-        rise = max(1, round(self.warmup * self.steps))
-        if step < rise:
-            return self.rate * (step + 1) / rise
-        done = (step - rise) / max(1, self.steps - rise)
-        return self.rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
+        return scheduled(self.rate, step, steps=self.steps, warmup=self.warmup)
 
     def entry(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def scheduled(rate: float, step: int, *, steps: int, warmup: float) -> float:
+    """Linear warm-up over the share `warmup` of the steps, then a half cosine down to a tenth of `rate`."""
+    rise = max(1, round(warmup * steps))
+    if step < rise:
+        return rate * (step + 1) / rise
+    done = (step - rise) / max(1, steps - rise)
+    return rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
