@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from types import MappingProxyType
+from typing import cast
 
 import torch
 from torch import nn
@@ -80,7 +81,7 @@ def replaced(model: PreTrainedModel, layer: Callable[[torch.Tensor], nn.Module])
     for parent in list(made.model.layers.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, nn.Linear):
-                if child.bias is not None:
+                if cast(torch.Tensor | None, child.bias) is not None:
                     raise ValueError(f"{name} has a bias: the low-bit kernels have none")
                 setattr(parent, name, layer(child.weight.detach()))
     return made

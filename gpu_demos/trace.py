@@ -62,8 +62,8 @@ def load(path: Path) -> Trace:
     """Read and check one trace; ValueError names the file, the round and what does not hold."""
     try:
         entry = _entry("trace", json.loads(path.read_text(encoding="utf-8")), Trace)
-        rounds = [_round(i, value) for i, value in enumerate(_list("rounds", entry["rounds"]))]
-        trace = Trace(**{**entry, "rounds": tuple(rounds)})
+        entry["rounds"] = tuple(_round(i, value) for i, value in enumerate(_list("rounds", entry["rounds"])))
+        trace = Trace(**entry)
         check(trace)
         return trace
     except (ValueError, TypeError) as error:

@@ -1,5 +1,4 @@
-"""Train the drafters: `text` lets the model write its training text, `mtp` and `block` train heads on it, `compare`
-scores MTP heads.
+"""Train the drafters: `text` lets the model write its training text, `mtp` and `block` train heads on it.
 
 Every command can be stopped and started again; `--budget-minutes` stops it in time. Nothing is downloaded but the
 model itself, once.
@@ -22,9 +21,9 @@ from gpu_demos.models import SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable, cache_folder
 from gpu_demos.train_block import add_block
 from gpu_demos.training import artifact
-from gpu_demos.training.compare import compare, held_out_table
-from gpu_demos.training.corpus import coverage, likely_tokens, read
-from gpu_demos.training.domains import describe
+from gpu_demos.training.compare import held_out_table
+from gpu_demos.training.corpus import likely_tokens, read
+from gpu_demos.training.described import described, print_line
 from gpu_demos.training.initialise import copy_last_layer, fit_projection
 from gpu_demos.training.loop import train
 from gpu_demos.training.recipe import RECIPES, MtpConfig
@@ -82,40 +81,17 @@ def run_mtp(options: argparse.Namespace, loaded: Loaded, command: str) -> int:
         vocabulary=options.vocabulary if start is None else start.head.shape.vocabulary,
     )  # fmt: skip
     head = start.head.requires_grad_(True) if start else new_head(loaded, corpus, options.vocabulary)
-    done = train(head, corpus, config, options.out, minutes=options.budget_minutes, report=_print_line)
+    done = train(head, corpus, config, options.out, minutes=options.budget_minutes, report=print_line)
     if not done:
         print(f"Time is over; the same command goes on. Nothing is exported before all {config.steps} steps are done.")
         return 3
     artifact.round_weights(head)
     held_out = read(options.text, "held_out", limit=options.shards)
     manifest = {
-        "base_sha256": loaded.sha256, "base": f"{loaded.name}, {loaded.baseline}", "command": command,
-        "config": config.entry(), "steps": config.steps, "final": last_line(options.out),
-        "data": {
-            "train_sha256": corpus.sha256, "train_shards": len(corpus.shards), "train_tokens": corpus.tokens_written,
-            "held_out_sha256": held_out.sha256, "held_out_tokens": held_out.tokens_written,
-            "text": {**corpus.description, "prompts": dict(describe())},
-            "draft_vocabulary_coverage": coverage(held_out, head.draft_ids),
-        },
+        **described(head, loaded, config, command, options.out, train=corpus, held_out=held_out),
         "held_out": held_out_table(head, lm_head_weight(loaded.model), held_out),
-    }  # fmt: skip
+    }
     print(f"Exported {artifact.save(head, options.out, manifest)}")
-    return 0
-
-
-def run_compare(options: argparse.Namespace, loaded: Loaded, command: str) -> int:
-    """`compare`: several exported heads on the same anchors, differences to the first one paired by text."""
-    held_out = read(options.text, "held_out", limit=options.shards)
-    heads = {f.name: artifact.load(f, loaded.model, base_sha256=loaded.sha256) for f in options.heads}
-    table = compare({n: h.head for n, h in heads.items()}, lm_head_weight(loaded.model), held_out)
-    entry = {
-        "command": command, "held_out_sha256": held_out.sha256, "versions": artifact.versions(),
-        "weights": {name: h.sha256 for name, h in heads.items()}, **table,
-    }  # fmt: skip
-    partial = options.out.with_suffix(".part")
-    partial.write_text(json.dumps(entry, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    partial.replace(options.out)
-    print(f"Wrote {options.out}")
     return 0
 
 
@@ -126,16 +102,6 @@ def new_head(loaded: Loaded, corpus: Any, vocabulary: int) -> MtpHead:
     copy_last_layer(head, loaded.model.model.layers[-1], loaded.model.model.norm)
     print(f"Projection fitted: {fit_projection(head, corpus):.3f} of the variance explained", flush=True)
     return head
-
-
-def last_line(folder: Path) -> dict[str, Any]:
-    """The last line of a training log."""
-    return json.loads((folder / "log.jsonl").read_text(encoding="utf-8").splitlines()[-1])
-
-
-def _print_line(line: dict[str, Any]) -> None:
-    if line["step"] % 20 == 0:
-        print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in line.items()}), flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -158,11 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     mtp.add_argument("--vocabulary", type=int, default=8192, help="tokens that the head can draft")
     mtp.add_argument("--out", type=Path, required=True, help="folder of checkpoint, log and exported weights")
     mtp.set_defaults(run=run_mtp)
-    scores = commands.add_parser("compare", help="score exported heads on held-out text")
-    scores.add_argument("heads", type=Path, nargs="+")
-    scores.add_argument("--out", type=Path, required=True, help="JSON file")
-    scores.set_defaults(run=run_compare)
-    for command in (text, mtp, add_block(commands), scores):
+    for command in (text, mtp, add_block(commands)):
         command.add_argument("--text", type=Path, default=cache_folder() / TEXT_FOLDER, help="folder of the shards")
         command.add_argument("--shards", type=int, default=36, help="shards written, or used")
         command.add_argument("--seed", type=int, default=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,15 @@ from gpu_demos.drafters.block import BlockHead, block_head_for
 from gpu_demos.drafters.mtp import lm_head_weight
 from gpu_demos.models import Loaded
 from gpu_demos.training import artifact
+from gpu_demos.training.block_calibration import calibration
 from gpu_demos.training.block_initialise import copy_target, fit_bias, fit_start
 from gpu_demos.training.block_loss import block_loss
 from gpu_demos.training.block_recipe import BlockConfig
-from gpu_demos.training.corpus import Corpus, coverage, likely_tokens, read
-from gpu_demos.training.domains import describe
-from gpu_demos.training.loop import LOG, train
+from gpu_demos.training.block_scores import block_scores
+from gpu_demos.training.compare import tabulated
+from gpu_demos.training.corpus import Corpus, likely_tokens, read
+from gpu_demos.training.described import described, print_line
+from gpu_demos.training.loop import train
 
 
 def add_block(commands: Any) -> argparse.ArgumentParser:
@@ -39,32 +41,20 @@ def add_block(commands: Any) -> argparse.ArgumentParser:
 
 def run_block(options: argparse.Namespace, loaded: Loaded, command: str) -> int:
     """Train; when all steps are done score on held-out text, calibrate, export. 3 when the time was over before."""
-    from gpu_demos.training.block_calibration import calibration
-    from gpu_demos.training.block_scores import block_scores
-    from gpu_demos.training.compare import tabulated
-
     corpus = read(options.text, "train", limit=options.shards)
     config = BlockConfig(
         loaded.sha256, corpus.sha256, options.seed, options.steps, options.batch, options.anchors, options.size,
         options.rank, options.rate, vocabulary=options.vocabulary,
     )  # fmt: skip
     head = new_block_head(loaded, corpus, config)
-    if not train(head, corpus, config, options.out, minutes=options.budget_minutes, loss=block_loss, report=_print):
+    if not train(head, corpus, config, options.out, minutes=options.budget_minutes, loss=block_loss, report=print_line):
         print(f"Time is over; the same command goes on. Nothing is exported before all {config.steps} steps are done.")
         return 3
     artifact.round_weights(head)
     head.requires_grad_(False)
     held_out = read(options.text, "held_out", limit=options.shards)
     manifest = {
-        "base_sha256": loaded.sha256, "base": f"{loaded.name}, {loaded.baseline}", "command": command,
-        "config": config.entry(), "steps": config.steps,
-        "final": json.loads((options.out / LOG).read_text(encoding="utf-8").splitlines()[-1]),
-        "data": {
-            "train_sha256": corpus.sha256, "train_shards": len(corpus.shards), "train_tokens": corpus.tokens_written,
-            "held_out_sha256": held_out.sha256, "held_out_tokens": held_out.tokens_written,
-            "text": {**corpus.description, "prompts": dict(describe())},
-            "draft_vocabulary_coverage": coverage(held_out, head.draft_ids),
-        },
+        **described(head, loaded, config, command, options.out, train=corpus, held_out=held_out),
         "held_out": tabulated(block_scores(head, lm_head_weight(loaded.model), held_out)),
         "calibration": calibration(head, loaded.model, held_out, rounds=options.rounds),
     }  # fmt: skip
@@ -82,8 +72,3 @@ def new_block_head(loaded: Loaded, corpus: Corpus, config: BlockConfig) -> Block
     fit_bias(head, corpus)
     print(f"Start fitted: {shares} of the variance explained, row by row", flush=True)
     return head
-
-
-def _print(line: dict[str, Any]) -> None:
-    if line["step"] % 20 == 0:
-        print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in line.items()}), flush=True)

@@ -1,13 +1,15 @@
 """`python -m gpu_demos.train` from text to compared heads on a tiny model in a folder of its own."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from gpu_demos import train as command
+from gpu_demos.measure import recipes
 from gpu_demos.models import Loaded
+from gpu_demos.record import find
 from gpu_demos.training.artifact import read_manifest
+from tests.lab_measure import measured
 from tests.lab_training import BASE, Characters, tiny_llama
 
 
@@ -22,7 +24,9 @@ def arguments(folder: Path, *more: str) -> list[str]:
     return [*more, "--text", str(folder / "text"), "--shards", "12"]
 
 
-def test_from_text_to_compared_heads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_text_to_compared_heads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Text, a base head, a boost that starts from it, and their paired comparison; the manifest names it all."""
     text = arguments(tmp_path, "text", "--batch", "4", "--prompt-tokens", "5", "--written-tokens", "19")
     assert command.main(text) == 0
@@ -38,13 +42,20 @@ def test_from_text_to_compared_heads(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert second["config"]["start"] == first["sha256"] != second["sha256"]
     assert first["data"]["train_sha256"] == second["data"]["train_sha256"] == first["config"]["data"]
     assert 0 < first["data"]["draft_vocabulary_coverage"] <= 1
-    out = tmp_path / "compared.json"
-    compared = arguments(tmp_path, "compare", str(tmp_path / "base"), str(tmp_path / "boost"), "--out", str(out))
-    assert command.main(compared) == 0
-    entry = json.loads(out.read_text())
-    assert entry["weights"] == {"base": first["sha256"], "boost": second["sha256"]}
-    assert entry["heads"]["base"] == first["held_out"]
-    assert entry["difference_to"] == "base"
+    records = measured(
+        monkeypatch, recipes, tmp_path / "compared.json", str(tmp_path / "base"), str(tmp_path / "boost"),
+        "--text", str(tmp_path / "text"), "--shards", "12",
+    )  # fmt: skip
+    assert {r.at.get("recipe") for r in records} == {"base", "boost"}
+    for recipe, manifest in (("base", first), ("boost", second)):
+        rates = manifest["held_out"]["all"]["acceptance_rate_t1"]
+        for depth, (value, half) in enumerate(zip(rates["mean"], rates["ci95"], strict=True), 1):
+            at = {"recipe": recipe, "domain": "all", "temperature": "1", "position": str(depth)}
+            one = find(records, "recipes.acceptance_rate", **at)
+            assert (one.value, one.spread.value, one.samples) == (value, half, rates["texts"])
+    gain = find(records, "recipes.tokens_per_round_gain", recipe="boost", domain="all", temperature="1")
+    rounds = [m["held_out"]["all"]["tokens_per_round_t1"]["mean"] for m in (first, second)]
+    assert gain.at["over"] == "base" and gain.value == pytest.approx(rounds[1] - rounds[0], abs=2e-5)
     assert "Exported" in capsys.readouterr().out
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from gpu_demos.decoding_types import Drafter
 from gpu_demos.drafters.early_exit import EarlyExit
@@ -32,34 +34,33 @@ def choose(name: str, loaded: Loaded, *, layers: int | None = None, weights: Pat
 
 
 def _mtp(loaded: Loaded, folder: Path) -> Drafter:
-    _check_trained("mtp", folder)
     from gpu_demos.drafters.mtp import MtpDrafter  # only here: the other drafters work without trained parts
-    from gpu_demos.training.artifact import WeightsUnusable, load
+    from gpu_demos.training.artifact import load
 
-    try:
-        return MtpDrafter(load(folder, loaded.model, base_sha256=loaded.sha256).head)
-    except WeightsUnusable as error:
-        raise ModelUnavailable(str(error)) from error
+    return MtpDrafter(_trained("mtp", load, loaded, folder).head)
 
 
 def _block(loaded: Loaded, folder: Path) -> Drafter:
     """Whole blocks, no stop; the temperatures of its confidences are those of the manifest."""
-    _check_trained("block", folder)
     from gpu_demos.drafters.block_drafter import BlockDrafter
-    from gpu_demos.training.artifact import WeightsUnusable, load_block
+    from gpu_demos.training.artifact import load_block
     from gpu_demos.training.text import taps
 
-    try:
-        found = load_block(folder, loaded.model, base_sha256=loaded.sha256)
-    except WeightsUnusable as error:
-        raise ModelUnavailable(str(error)) from error
+    found = _trained("block", load_block, loaded, folder)
     temperatures = found.manifest["calibration"]["temperatures"]
     return BlockDrafter(found.head, taps(loaded.model.config.num_hidden_layers), temperatures=temperatures)
 
 
-def _check_trained(name: str, folder: Path) -> None:
+def _trained(name: str, load: Callable[..., Any], loaded: Loaded, folder: Path) -> Any:
+    """What `load` finds in a folder, or ModelUnavailable with what to do."""
+    from gpu_demos.training.artifact import WeightsUnusable
+
     if not (folder / "manifest.json").is_file():
         raise ModelUnavailable(
             f"The drafter {name} needs trained weights, and {folder} has none. "
             f"Train them: python -m gpu_demos.train text, then python -m gpu_demos.train {name} --help"
         )
+    try:
+        return load(folder, loaded.model, base_sha256=loaded.sha256)
+    except WeightsUnusable as error:
+        raise ModelUnavailable(str(error)) from error

@@ -19,10 +19,11 @@ from gpu_demos.measure.provenance import ROOT, provenance
 from gpu_demos.models import SMOLLM2
 from gpu_demos.models_fetch import ModelUnavailable
 from gpu_demos.record import Bound, Record, Spread, dump
+from gpu_demos.training.acceptance import LEVEL, interval
 from gpu_demos.training.domains import DOMAINS, Tokenizer, prompts
 
 RESULTS = ROOT / "gpu_demos/results"
-LEVEL = 0.95
+SURE = Spread(0.0, "range")  # of a number without chance: every repetition gives it again
 
 
 @dataclass(slots=True)
@@ -52,9 +53,8 @@ def middle(values: Sequence[float]) -> tuple[float, Spread]:
 
 def mean(values: Sequence[float]) -> tuple[float, Spread]:
     """Mean with half the width of Student's 95 % interval, of at least two independent values."""
-    array = np.asarray(values, dtype=np.float64)
-    error = float(array.std(ddof=1)) / math.sqrt(len(array))
-    return float(array.mean()), Spread(float(stats.t.ppf((1 + LEVEL) / 2, len(array) - 1)) * error, "ci95")
+    found = interval(np.asarray(values, dtype=np.float64))
+    return found.mean, Spread(found.half_width, "ci95")
 
 
 def ratio(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, Spread] | None:

@@ -9,14 +9,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_demos.measure.common import Sheet, mean
+from gpu_demos.measure.common import SURE, Sheet, mean
 from gpu_demos.measure.laws import Scores
 from gpu_demos.measure.paired import bootstrap, mcnemar, p99
 from gpu_demos.measure.subject import DTYPE
 from gpu_demos.measure.tasks import Item
 from gpu_demos.record import Spread
-
-SURE = Spread(0.0, "range")  # of a number without chance: every repetition gives it again
 
 
 def add_texts(sheet: Sheet, found: Scores, baseline: Scores, at: dict[str, str]) -> None:

@@ -22,12 +22,11 @@ from gpu_demos import acceptance
 from gpu_demos.acceptance import Laws, Sampling
 from gpu_demos.decoding import decode
 from gpu_demos.drafters.choose import NAMES, choose
-from gpu_demos.measure.common import Sheet, held_out_prompts, parser, progress, run
+from gpu_demos.measure.common import SURE, Sheet, held_out_prompts, parser, progress, run
 from gpu_demos.models import DTYPES, Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.target import Target
 
-EXACT = Spread(0.0, "range")  # counted or computed once, without a spread of its own
 EXPECTED_LEAST = 5.0  # cells of a chi-square test with less are put together
 FIRST_TOKENS = 12  # how many of the most frequent first tokens give a law to test
 
@@ -73,7 +72,7 @@ def greedy(sheet: Sheet, loaded: Loaded, name: str, options: argparse.Namespace)
     at = {"drafter": name, "precision": loaded.dtype}
     shape, dtype = [len(prompts), options.tokens], loaded.dtype
     sheet.add(
-        "greedy_texts_parted", len(gaps), EXACT, at, unit="text", samples=len(prompts), dtype=dtype, shape=shape
+        "greedy_texts_parted", len(gaps), SURE, at, unit="text", samples=len(prompts), dtype=dtype, shape=shape
     )  # fmt: skip
     if gaps:
         spread = Spread(max(gaps) - min(gaps), "range")
@@ -103,7 +102,7 @@ def sampled(sheet: Sheet, loaded: Loaded, rule: str, options: argparse.Namespace
     tested = sum(seen[first].total() for first in ranked)
     p_value = float(stats.chi2.sf(statistic, freedom))
     for name, value in (("chi_square", statistic), ("degrees_of_freedom", freedom), ("p_value", p_value)):
-        sheet.add(name, value, EXACT, at, samples=tested, dtype="fp32", shape=[options.draws, 2])
+        sheet.add(name, value, SURE, at, samples=tested, dtype="fp32", shape=[options.draws, 2])
 
 
 def draws(loaded: Loaded, prompt: list[int], rule: str, options: argparse.Namespace) -> Iterator[tuple[int, int]]:

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from gpu_demos.drafters.mtp import MtpHead
 from gpu_demos.measure.common import Sheet, mean, parser, progress, run
-from gpu_demos.measure.paired import Floats
+from gpu_demos.measure.paired import Floats, bootstrap
 from gpu_demos.measure.subject import DTYPE
 from gpu_demos.models import load, show
 from gpu_demos.models_fetch import cache_folder
@@ -140,13 +140,13 @@ def _add(sheet: Sheet, values: Values, at: Mapping[str, str]) -> None:
             sheet.add(f"{name}_{ending}", value, spread, at, samples=len(texts), dtype=DTYPE)
 
 
-def quantile(texts: Sequence[Floats], share: float, *, draws: int = 200, seed: int = 0) -> tuple[float, Spread]:
-    """A quantile of all values; half of the central 95 % over texts drawn anew with replacement."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(len(texts), size=(draws, len(texts)))
-    found = [float(np.quantile(np.concatenate([texts[i] for i in row]), share)) for row in drawn]
-    low, high = np.quantile(found, (0.025, 0.975))
-    return float(np.quantile(np.concatenate(texts), share)), Spread(float(high - low) / 2, "ci95")
+def quantile(texts: Sequence[Floats], share: float) -> tuple[float, Spread]:
+    """A quantile of all values, with its interval over texts."""
+
+    def of(values: Floats) -> float:
+        return float(np.quantile(values, share))
+
+    return of(np.concatenate(texts)), bootstrap(texts, of, draws=200)
 
 
 def target_norms(shards: Sequence[Shard]) -> list[Floats]:

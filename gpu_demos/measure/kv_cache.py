@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from gpu_demos.measure.common import Sheet, parser, progress, run
-from gpu_demos.measure.compared import SURE, add_tasks, add_texts
+from gpu_demos.measure.common import SURE, Sheet, parser, progress, run
+from gpu_demos.measure.compared import add_tasks, add_texts
 from gpu_demos.measure.laws import Read, score, states
 from gpu_demos.measure.subject import DTYPE, real_texts, subject
 from gpu_demos.measure.tasks import answers, items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,16 @@ Floats = NDArray[np.float64]
 DRAWS = 1000
 
 
-def bootstrap(texts: Floats, statistic: Callable[[Floats], float], *, seed: int = 0) -> Spread:
+def bootstrap(
+    texts: Sequence[Floats] | Floats, statistic: Callable[[Floats], float], *, draws: int = DRAWS, seed: int = 0
+) -> Spread:
     """Half of the central 95 % of a statistic over texts drawn anew with replacement: tokens of one text stay together.
 
-    texts: (N, T), one row a text.
+    texts: one array for each text, of any lengths; the statistic is of all their values together.
     """
     rng = np.random.default_rng(seed)
-    found = [statistic(texts[rng.integers(len(texts), size=len(texts))]) for _ in range(DRAWS)]
-    low, high = np.quantile(found, (0.025, 0.975))
+    drawn = rng.integers(len(texts), size=(draws, len(texts)))
+    low, high = np.quantile([statistic(np.concatenate([texts[i] for i in row])) for row in drawn], (0.025, 0.975))
     return Spread(float(high - low) / 2, "ci95")
 
 

@@ -18,8 +18,8 @@ from multiprocessing import get_context
 
 import torch
 
-from gpu_demos.measure.common import Sheet, parser, progress, run
-from gpu_demos.measure.compared import SURE, add_tasks, add_texts
+from gpu_demos.measure.common import SURE, Sheet, parser, progress, run
+from gpu_demos.measure.compared import add_tasks, add_texts
 from gpu_demos.measure.laws import Scores, score, states
 from gpu_demos.measure.subject import DTYPE, REAL_TEXTS, real_texts, subject
 from gpu_demos.measure.tasks import Item, answers, items
