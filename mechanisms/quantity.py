@@ -122,14 +122,14 @@ def _half_even(numerator: int, denominator: int) -> int:
 
 def print_text(quantity: Quantity, value: Value) -> str:
     """A value as its table prints it: six places, a bare integer for counts, a power of ten where six places show 0; a
-    measured value with the places that it has."""
+    measured real with the places that it has."""
     if is_infinite(value):
         return decimal_text(value)
     x = as_fraction(value)
     if x and abs(x.numerator) * _HALF_UNIT < x.denominator:
         return tiny_text(value)
-    if quantity.kind == "measured":
-        return decimal_text(x).rstrip("0").rstrip(".")  # no zeros that nobody measured
+    if quantity.kind == "measured" and not isinstance(value, Fraction):  # rounded to its spread: no zeros beyond that
+        return decimal_text(x).rstrip("0").rstrip(".")
     return decimal_text(x, 0 if quantity.counts and x.denominator == 1 else PLACES)
 
 

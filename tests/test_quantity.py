@@ -184,3 +184,4 @@ def test_measured_values_have_the_places_they_were_recorded_with() -> None:
     ]
     for value, own, six in texts:
         assert (print_text(measured, value), print_text(computed, value)) == (own, six)
+    assert print_text(measured, Fraction("0.38369")) == "0.383690"  # stored as a decimal: six places, as its column
