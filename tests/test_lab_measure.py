@@ -115,7 +115,7 @@ def test_speeds_of_all_ways_come_from_equal_texts(monkeypatch: pytest.MonkeyPatc
     """Plain, drafters, the library and the low-bit kernel are each measured on each domain; plain has no speed-up."""
     monkeypatch.setattr(speed, "KERNELS", {"int8": speed.KERNELS["int8"]})
     records = measured(
-        monkeypatch, speed, tmp_path / "r.json", "--dtypes", "fp32", "--drafters", "lookup,exit", "--kernels", "int8",
+        monkeypatch, speed, tmp_path / "r.json", "--dtypes", "fp32", "--drafters", "lookup,exit", "--kernels", "int8", "--kernels-in", "fp32",
         "--texts", "2", "--prompt-tokens", "8", "--tokens", "6",
     )  # fmt: skip
     ways = {r.at["way"] for r in records}

@@ -36,9 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--dtypes", type=_texts, default=("fp32", "bf16"))
     made.add_argument("--drafters", type=_texts, default=NAMES)
     made.add_argument("--kernels", type=_texts, default=tuple(KERNELS), help="an empty text for none")
-    made.add_argument("--texts", type=int, default=6, help="prompts of each domain")
+    made.add_argument("--kernels-in", type=_texts, default=("bf16",), help="dtypes of the passes that use the kernels")
+    made.add_argument("--texts", type=int, default=4, help="prompts of each domain")
     made.add_argument("--prompt-tokens", type=int, default=64)
-    made.add_argument("--tokens", type=int, default=96)
+    made.add_argument("--tokens", type=int, default=64)
     made.add_argument("--drafts", type=int, default=5)
     made.add_argument("--ngram", type=int, default=3, help="longest n-gram of both lookups")
     return run(made, measure, "speed", arguments)
@@ -77,7 +78,7 @@ def all_ways(loaded: Loaded, options: argparse.Namespace) -> dict[str, Way]:
     ways: dict[str, Way] = {n: partial(ours, target, n) for n in ("plain", *options.drafters)}
     if "lookup" in options.drafters:
         ways[LIBRARY] = library
-    for kernel in options.kernels:
+    for kernel in options.kernels if loaded.dtype in options.kernels_in else ():
         quantized = Target(replaced(loaded.model, KERNELS[kernel]))
         ways |= {f"{n}_{kernel}": partial(ours, quantized, n) for n in ("plain", *options.drafters[:1])}
     return ways
