@@ -1,6 +1,6 @@
 """Page: real decodings of a real model, to step through."""
 
-from pages import _frame
+from pages import _frame, _lab_live
 from pages import _lab_trace as lab
 from pages._lab_state import CONTROLS, TOPIC
 
@@ -24,3 +24,4 @@ REACH = {"guess-domain": "compared", "play": "rounds"}
 
 if __name__ == "__main__":
     _frame.chapter(TOPIC, SLOTS, CONTROLS, REACH)
+    _lab_live.section()
