@@ -61,13 +61,18 @@ class Trace:
 def load(path: Path) -> Trace:
     """Read and check one trace; ValueError names the file, the round and what does not hold."""
     try:
-        entry = _entry("trace", json.loads(path.read_text(encoding="utf-8")), Trace)
-        entry["rounds"] = tuple(_round(i, value) for i, value in enumerate(_list("rounds", entry["rounds"])))
-        trace = Trace(**entry)
-        check(trace)
-        return trace
+        return parse(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def parse(value: object) -> Trace:
+    """A trace from what JSON made of it, checked; ValueError or TypeError says what does not hold."""
+    entry = _entry("trace", value, Trace)
+    entry["rounds"] = tuple(_round(i, one) for i, one in enumerate(_list("rounds", entry["rounds"])))
+    trace = Trace(**entry)
+    check(trace)
+    return trace
 
 
 def dump(trace: Trace, path: Path) -> None:

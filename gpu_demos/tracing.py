@@ -85,12 +85,14 @@ def traced(
         parted = next((i for i, (a, b) in enumerate(pairs) if a != b), None)
     return Trace(
         domain=domain, drafter=name, temperature=temperature, seed=options.seed, prompt=text,
-        prompt_tokens=len(prompt), rounds=tuple(_rounds(loaded, done)), stopped=done.stopped, parted=parted,
+        prompt_tokens=len(prompt), rounds=tuple(rounds_of(loaded, done)), stopped=done.stopped, parted=parted,
         model=f"{loaded.name}, {loaded.baseline}", dtype=loaded.dtype, **shared,
     )  # fmt: skip
 
 
-def _rounds(loaded: Loaded, done: Decoded) -> list[TraceRound]:
+def rounds_of(loaded: Loaded, done: Decoded) -> list[TraceRound]:
+    """The rounds of a decoding with texts in place of token ids."""
+
     def texts(ids: Sequence[int]) -> tuple[str, ...]:
         return tuple(str(loaded.tokenizer.decode([i])) for i in ids)
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import streamlit as st
 
-from mechanisms.speculation_economics import MOST_DRAFTS, RATES, VERIFICATIONS, best, costs_of, speed_curve
+from mechanisms.speculation_economics import MOST_DRAFTS, RATES, best, costs_of, speed_curve
 from mechanisms.table import Table
-from pages import _payload
+from pages import _payload, _records
 from pages._economics_state import (
     COST_IDS,
+    CURVES,
+    MEASURED,
     OWN,
     TOPIC,
     draft_key,
@@ -31,7 +33,7 @@ from pages._parts import Block
 from pages._words import t
 
 POSITION = f"{TOPIC}.position"
-CURVES = (*(v.id for v in VERIFICATIONS), OWN)
+MEASURED_WIDTHS = range(1, 7)
 ORDER = (
     "speedup", "speedup_without_bonus", "tokens_per_round", "accepted_tokens", "round_time", "verification_cost",
     "draft_length", "acceptance_rate", "draft_cost",
@@ -43,7 +45,17 @@ def verification() -> Costs:
     own: Costs | None = get("own_curve")
     if get("curve") == OWN and own is not None:
         return own
+    if get("curve") in MEASURED:
+        return measured(MEASURED[get("curve")])
     return costs_of(get("curve") if get("curve") != OWN else CURVES[0])
+
+
+@lru_cache(maxsize=2)
+def measured(precision: str) -> Costs:
+    """Times of passes over one position and more, over the time of the first: as far as every width was measured."""
+    at = {"precision": precision, "batch": "1"}
+    times = [Fraction(_records.printed("verify_cost", "pass_time", width=str(w), **at)) for w in MEASURED_WIDTHS]
+    return tuple(time / times[0] for time in times)
 
 
 @lru_cache(maxsize=32)

@@ -33,6 +33,8 @@ DRAFT_TIMES = tuple(range(11))
 VERIFY_TIMES = tuple(range(10, 31, 2))
 TREE_PAIRS = tuple(n for n in ("argmax_agrees_tv_large", "argmax_differs_tv_small", "zero_in_draft") if n in PRESETS)
 GUESSES = ("same", "other", "equal", "unknown")
+MEASURED = {"real_fp32": "fp32", "real_bf16": "bf16"}  # curve of the two processor cores -> how numbers are stored
+CURVES = (*(v.id for v in VERIFICATIONS), *MEASURED, OWN)
 SPEEDS = tuple(Fraction(i, 10) for i in range(31))  # what the first guess may say
 
 
@@ -53,7 +55,7 @@ CONTROLS = (
     _state.integer("rate", 0, len(RATES) - 1, 16),
     _state.integer("gamma", 0, MOST_DRAFTS, 4),
     _state.choice("cost", COST_IDS, "0.1"),
-    _state.choice("curve", (*(v.id for v in VERIFICATIONS), OWN), "constant"),
+    _state.choice("curve", CURVES, "constant"),
     _own_list("own_curve", "costs"),
     _state.choice("example", (e.id for e in EXAMPLES), "recap"),
     _state.integer("draft_ms", 0, len(DRAFT_TIMES) - 1, 3),

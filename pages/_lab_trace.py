@@ -63,10 +63,13 @@ def temperature_choice(block: Block, words: str) -> None:
 
 
 def prompt_text(block: Block, words: str) -> None:
-    """The prompt as it was typed, and where the trace comes from."""
-    trace = stored(name_now())
+    prompt_shown(block, stored(name_now()), words, "prompt")
+
+
+def prompt_shown(block: Block, trace: Trace, words: str, name: str) -> None:
+    """The prompt as it was typed."""
     text = f'<pre class="wiki-prompt" tabindex="0">{html.escape(trace.prompt)}</pre>'
-    block.prose(f"<p class='wiki-help'>{words}</p>{text}", key=f"{TOPIC}.prompt")
+    block.prose(f"<p class='wiki-help'>{words}</p>{text}", key=f"{TOPIC}.{name}")
 
 
 def _visible(text: str) -> str:
@@ -106,14 +109,15 @@ def _step(trace: Trace, index: int) -> Json:
 
 
 @lru_cache(maxsize=16)
-def _steps(name: str, lang: str) -> list[Json]:
+def steps(name: str, lang: str) -> list[Json]:
+    """What the player shows of each round."""
     trace = stored(name)
     return [_step(trace, i) for i in range(len(trace.rounds))]
 
 
 def player(block: Block, words: str) -> None:
     data = {
-        "variants": [_steps(name_now(), language())], "topic": "", "words": player_words(),
+        "variants": [steps(name_now(), language())], "topic": "", "words": player_words(),
         "step": get("step"), "alt": words, "steps": STEPS,
     }  # fmt: skip
 
@@ -125,7 +129,7 @@ def player(block: Block, words: str) -> None:
 
 
 @lru_cache(maxsize=16)
-def _tables(name: str, lang: str) -> tuple[list[Table], Table, Table, Table]:
+def tables(name: str, lang: str) -> tuple[list[Table], Table, Table, Table]:
     """Verdicts of every round, totals, positions, rounds."""
     rounds, source = [numbers(r) for r in stored(name).rounds], f"trace {name}"
     places = [str(k + 1) for k in range(POSITIONS)]
@@ -135,7 +139,7 @@ def _tables(name: str, lang: str) -> tuple[list[Table], Table, Table, Table]:
 
 
 def _now() -> tuple[list[Table], Table, Table, Table]:
-    return _tables(name_now(), language())
+    return tables(name_now(), language())
 
 
 def verdict_rows(block: Block, words: str) -> None:

@@ -38,4 +38,7 @@ def recorded(kind: str, name: str, lang: str) -> str:
         "device": first.device, "date": first.date, "versions": versions, "commit": first.commit[:10],
         "command": first.command, "file": f"gpu_demos/{folder}/{name}.json",
     }  # fmt: skip
-    return store.ui("provenance.record", lang, **{k: html.escape(v) for k, v in words.items()})
+    own = kind == "trace" and name.startswith(traces.OWN)
+    return store.ui(
+        "provenance.own" if own else "provenance.record", lang, **{k: html.escape(v) for k, v in words.items()}
+    )

@@ -35,17 +35,22 @@ def read(name: str) -> tuple[Record, ...]:
     return load(RESULTS / f"{name}.json")
 
 
-def table(
-    topic: str, name: str, file: str, columns: Sequence[Column], rows: Mapping[str, Mapping[str, str]]
-) -> Table:  # fmt: skip
-    """The table `topic.name`. rows: words in front of a row -> its conditions; a number that was not measured there is
-    undefined."""
+def table(name: str, file: str, columns: Sequence[Column], rows: Mapping[str, Mapping[str, str]]) -> Table:
+    """The table `name`, `<topic>.<table>`. rows: words in front of a row -> its conditions; a number that was not
+    measured there is undefined."""
+    topic = name.partition(".")[0]
     cells = [[_cell(file, column, at) for at in rows.values()] for column in columns]
     quantities = [
         Quantity(f"{topic}.{c.name}", c.tex, f"record {file}", unit=c.unit, index="", kind="measured") for c in columns
     ]
     function = f"gpu_demos.measure.{file}"
-    return Table(f"{topic}.{name}", tuple(quantities), tuple(rows), tuple(map(tuple, cells)), function)
+    return Table(name, tuple(quantities), tuple(rows), tuple(map(tuple, cells)), function)
+
+
+def printed(file: str, name: str, **at: str) -> str:
+    """The value of one record as a table shows it. LookupError where there is none."""
+    record = find(read(file), f"{file}.{name}", **at)
+    return rounded(record.value, record.spread.value)
 
 
 def _cell(file: str, column: Column, at: Mapping[str, str]) -> Cell:
@@ -58,13 +63,14 @@ def _cell(file: str, column: Column, at: Mapping[str, str]) -> Cell:
 
 
 def rounded(value: float, spread: float) -> str:
-    """`value` to the second significant digit of its spread, as a decimal; to four significant digits without one.
+    """`value` to the second significant digit of its spread, as a decimal; without one a count as it is, and else to
+    four significant digits.
 
-    >>> rounded(39.8123, 0.412), rounded(1234.5, 56.0), rounded(0.123456, 0.0)
-    ('39.81', '1234', '0.1235')
+    >>> rounded(39.8123, 0.412), rounded(1234.5, 56.0), rounded(0.123456, 0.0), rounded(20.0, 0.0)
+    ('39.81', '1234', '0.1235', '20')
     """
+    if not spread and float(value).is_integer():
+        return str(int(value))
     leading = spread or abs(value)
-    if not leading:
-        return "0"
     places = (1 if spread else 3) - math.floor(math.log10(leading))
     return f"{round(value, places):.{max(0, places)}f}"

@@ -1,6 +1,6 @@
 """Chapter: a layer is calibrated, converted, measured and exported."""
 
-from pages import _frame
+from pages import _frame, _measured
 from pages._calibration_artifact import corruption_choice, downloads, reload_strip, verdict
 from pages._calibration_base import baseline_strip, domain_choice, facts, statistics_plot, statistics_rows, upload
 from pages._calibration_convert import (
@@ -23,7 +23,7 @@ from pages._calibration_measure import (
     peaks_choice,
     peaks_strip,
 )
-from pages._calibration_state import CONTROLS, TOPIC
+from pages._calibration_state import CHAPTER, CONTROLS, TOPIC
 
 SLOTS: dict[str, _frame.Slot] = {
     "calibration.guess_weight": weight_guess,
@@ -55,7 +55,7 @@ SLOTS: dict[str, _frame.Slot] = {
     "calibration.download": downloads,
     "calibration.corruption": corruption_choice,
     "calibration.verdict": verdict,
-}
+} | _measured.slots(CHAPTER)
 
 # the guess uncovers a column of the comparison; a file or a domain changes all that is computed from it; so do the
 # choices of the grid, and the method its artifact

@@ -1,7 +1,15 @@
 """Chapter: an article on the precision of draft models, audited."""
 
-from pages import _frame, _precision_choice, _precision_guess, _precision_latency, _precision_rest, _precision_table
-from pages._precision_state import CONTROLS, TOPIC
+from pages import (
+    _frame,
+    _measured,
+    _precision_choice,
+    _precision_guess,
+    _precision_latency,
+    _precision_rest,
+    _precision_table,
+)
+from pages._precision_state import CHAPTER, CONTROLS, TOPIC
 
 _BY_NAME: dict[str, _frame.Slot] = {
     "guess_length": _precision_guess.length,
@@ -42,7 +50,7 @@ _BY_NAME: dict[str, _frame.Slot] = {
     "own": _precision_table.own_fields,
     "own_row": _precision_table.own_strip,
 }
-SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()}
+SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()} | _measured.slots(CHAPTER)
 
 # reading of the tokens, price and time of a pass are chosen in one block and used down to the break-even table
 REACH = {"latency": "survives"}

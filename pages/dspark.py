@@ -6,8 +6,8 @@ from pages import _dspark_cost as cost
 from pages import _dspark_guess as guess
 from pages import _dspark_recompute as recompute
 from pages import _dspark_selection as selection
-from pages import _frame
-from pages._dspark_state import CONTROLS, TOPIC
+from pages import _frame, _measured
+from pages._dspark_state import CHAPTER, CONTROLS, TOPIC
 
 _BY_NAME: dict[str, _frame.Slot] = {
     "versions": chain.versions,
@@ -54,7 +54,7 @@ _BY_NAME: dict[str, _frame.Slot] = {
     "counted_caps": recompute.counted_cap,
     "checked": recompute.checked,
 }
-SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()}
+SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()} | _measured.slots(CHAPTER)
 
 # the chain is used down to its cost, a guess uncovers what it asked about, the batch and the example go on below
 REACH = {"survival": "cost", "guess-length": "cost", "batch": "alone", "guess-look": "rule", "selection": "draws"}

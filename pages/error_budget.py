@@ -1,9 +1,9 @@
 """Chapter: the error budget of quantization."""
 
-from pages import _budget_clip, _budget_formats, _budget_guess, _budget_lab, _budget_output, _frame
+from pages import _budget_clip, _budget_formats, _budget_guess, _budget_lab, _budget_output, _frame, _measured
 from pages import _budget_vector as vector
 from pages import _budget_widget as widget
-from pages._budget_state import CONTROLS, TOPIC
+from pages._budget_state import CHAPTER, CONTROLS, TOPIC
 
 _BY_NAME: dict[str, _frame.Slot] = {
     "guess_lost": _budget_guess.lost,
@@ -53,7 +53,7 @@ _BY_NAME: dict[str, _frame.Slot] = {
     "model": _budget_output.model_choice,
     "bytes": _budget_output.bytes_table,
 }
-SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()}
+SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()} | _measured.slots(CHAPTER)
 
 # the widget's vector and bits are used down to the clip search; the second guess opens a table of the lab
 REACH = {"widget": "clip", "guess-groups": "lab"}

@@ -1,6 +1,6 @@
 """Chapter: a draft head is trained against a frozen teacher, and losses disagree about what is better."""
 
-from pages import _frame
+from pages import _frame, _measured
 from pages._mtp_editor import case_editor, pair_editor
 from pages._mtp_guess import after_guess, often, prefers
 from pages._mtp_losses import (
@@ -49,8 +49,7 @@ from pages._mtp_pair import (
     search_button,
     tokens_choice,
 )
-from pages._mtp_recipes import recipe_rows
-from pages._mtp_state import CONTROLS, TOPIC
+from pages._mtp_state import CHAPTER, CONTROLS, TOPIC
 from pages._mtp_step import (
     case_choice,
     check_rows,
@@ -124,8 +123,7 @@ SLOTS: dict[str, _frame.Slot] = {
     "mtp_boosting.speed_bench": boost_rows,
     "mtp_boosting.eagle": eagle_rows,
     "mtp_boosting.deepseek": deepseek_rows,
-    "mtp_boosting.recipes": recipe_rows,
-}
+} | _measured.slots(CHAPTER)
 
 # the case is trained, checked and used again by the losses and the temperature; a guess opens what stands below it
 REACH = {"step": "losses", "guess-prefers": "pair", "guess-often": "search"}

@@ -7,8 +7,8 @@ from pages import _economics_rates as rates
 from pages import _economics_ridge as ridge
 from pages import _economics_speed as speed
 from pages import _economics_tree as tree
-from pages import _frame
-from pages._economics_state import CONTROLS, TOPIC
+from pages import _frame, _measured
+from pages._economics_state import CHAPTER, CONTROLS, TOPIC
 
 _BY_NAME: dict[str, _frame.Slot] = {
     "guess_longer": guess.longer,
@@ -68,7 +68,7 @@ _BY_NAME: dict[str, _frame.Slot] = {
     "two_step_totals": laws.coupling_strip,
     "two_steps": laws.coupling_table,
 }
-SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()}
+SLOTS: dict[str, _frame.Slot] = {f"{TOPIC}.{name}": slot for name, slot in _BY_NAME.items()} | _measured.slots(CHAPTER)
 
 # the pair, the shape and the rule of the tree are used by the drawn tree below it
 REACH = {"tree": "mask"}

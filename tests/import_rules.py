@@ -11,7 +11,7 @@ FILE_LINES, FUNCTION_LINES = 250, 60
 # Part of the project -> the project's modules it may import.
 ALLOWED = {
     "app": ("pages", "lessons", "mechanisms"),
-    "pages": ("pages", "lessons", "mechanisms", "gpu_demos.record", "gpu_demos.trace"),
+    "pages": ("pages", "lessons", "mechanisms", "gpu_demos.record", "gpu_demos.trace", "gpu_demos.live_queue"),
     "lessons": ("lessons",),
     "mechanisms": ("mechanisms",),
     "gpu_demos": ("gpu_demos", "mechanisms"),
@@ -24,7 +24,9 @@ OUTSIDE = {
 }
 DEVICE_LIBRARIES = ("torch", "triton")
 # Pages read records where no device library is installed.
-STANDARD_LIBRARY_ONLY = ("gpu_demos/__init__.py", "gpu_demos/record.py", "gpu_demos/trace.py")
+STANDARD_LIBRARY_ONLY = tuple(
+    f"gpu_demos/{name}.py" for name in ("__init__", "record", "trace", "live_queue", "models_fetch")
+)
 FRAME_FILES, FRAME_FUNCTION = ("mechanisms/quantity.py", "mechanisms/table.py"), "to_frame"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,14 @@ BASE = "b" * 64
 
 class Characters:
     """Every character is one token; the chat template adds a mark on either side."""
+
+    chat_template = ""
+
+    def __call__(self, text: str, **settings: Any) -> dict[str, list[int]]:
+        return {"input_ids": self.encode(text, add_special_tokens=False)}
+
+    def decode(self, ids: Sequence[int], **settings: Any) -> str:
+        return "".join(chr(ord("a") + i % 26) for i in ids)
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
         return [3 + ord(c) % (VOCABULARY - 3) for c in text]

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from mechanisms.expression import real
 from mechanisms.mtp_boosting import STEPS, descent, totals, trajectory
 from mechanisms.mtp_cases import CASES, Case, Drafts
 from mechanisms.mtp_check import WIDTHS, check
@@ -23,10 +19,8 @@ from mechanisms.mtp_race import race
 from mechanisms.mtp_search import MOST_DRAWS, count_table, report, search
 from mechanisms.mtp_temperature import TEMPERATURES, soft_totals, softened
 from mechanisms.mtp_vanish import vanishing
-from mechanisms.quantity import Quantity
 from mechanisms.table import Table
 from pages._mtp_state import RATES, SUPPORTS
-from tests.browser import ROOT
 
 Tables = dict[str, list[Table]]
 # table -> the controls whose positions are its frame, the last one fastest
@@ -85,38 +79,8 @@ def of_rest(start: str = "far") -> Tables:
         "vanishing": [vanishing(int(k)) for k in SUPPORTS], "positions": programs,
         "means": [means(x) for x in programs], "shares": depths, "mismatch": [mismatch(x) for x in depths],
         "speed_bench": [speed_bench({})], "eagle": [loss_table(EAGLE, "kl", {})],
-        "deepseek": [loss_table(DEEPSEEK, "kl", {})], "recipes": [measured_recipes()],
+        "deepseek": [loss_table(DEEPSEEK, "kl", {})],
     }  # fmt: skip
-
-
-def measured_recipes() -> Table:
-    """The records as they stand in the file, rounded here to the second digit of their spread."""
-    path = ROOT / "gpu_demos/results/recipes.json"
-    entries = {
-        (r["id"], r["at"]["recipe"], r["at"].get("position")): r
-        for r in json.loads(path.read_text("utf-8"))["records"]
-        if r["at"]["domain"] == "all" and r["at"]["temperature"] == "1"
-    }
-    columns = {
-        "measured_tokens": ("tokens_per_round", None), "measured_gain": ("tokens_per_round_gain", None),
-        "measured_gain_half": ("tokens_per_round_gain", None), "measured_first": ("acceptance_rate", "1"),
-        "measured_third": ("acceptance_rate", "3"), "measured_fifth": ("acceptance_rate", "5"),
-    }  # fmt: skip
-    recipes = ("base", "kl", "kl_mixing", "lk", "lk_mixing")
-    cells = []
-    for name, (record, position) in columns.items():
-        found = [entries.get((f"recipes.{record}", r, position)) for r in recipes]
-        cells.append(tuple(_rounded(e, name.endswith("_half")) for e in found))
-    quantities = tuple(Quantity(f"mtp_boosting.{n}", "x", "derived", kind="measured") for n in columns)
-    return Table("mtp_boosting.recipes", quantities, recipes, tuple(cells), "")
-
-
-def _rounded(entry: dict[str, Any] | None, spread: bool) -> Any:
-    if entry is None:
-        return None
-    half = Decimal(str(entry["spread"]["value"]))
-    unit = Decimal(1).scaleb(half.adjusted() - 1)
-    return real(str((half if spread else Decimal(str(entry["value"]))).quantize(unit)))
 
 
 def frame(table: str, at: dict[str, int]) -> int:

@@ -47,7 +47,9 @@ RICH: dict[str, dict[str, str]] = {
 def violations(page: Page, within: str = "html", *, colours: bool = False) -> list[Any]:
     """colours: only the rules whose outcome a theme can change."""
     only = {"type": "rule", "values": COLOURS} if colours else {"type": "tag", "values": TAGS}
-    found = Axe().run(page, context=within, options={"runOnly": only}).response["violations"]
+    found = (
+        Axe().run(page, context=within, options={"runOnly": only, "resultTypes": ["violations"]}).response["violations"]
+    )
     return [
         (v["id"], [(n["html"][:160], n["failureSummary"][:200]) for n in v["nodes"][:3]], len(v["nodes"]))
         for v in found

@@ -56,7 +56,7 @@ def test_every_table_shows_the_mechanisms_numbers(page: Pages, lang: str, scheme
     messages = frames_sent(tab)
     chapter = Chapter(tab, TOPIC, lang, moment="4", mode="code", **OPEN)
     tables = of_case(CASES["seed"]) | of_pair(SEED_DRAFTS) | of_search(5, 1) | of_rest()
-    assert len(tables) == 30 and FOLLOWS.keys() <= tables.keys()
+    assert len(tables) == 29 and FOLLOWS.keys() <= tables.keys()
     before = len(messages)
     assert differences(chapter, tables, START) == []
     drawn = [int(chapter.part(n).get_attribute("data-drawn") or 0) for n in ("path", "field_arrows", "race_lines")]

@@ -124,14 +124,6 @@ def test_double_clicks_do_no_harm(page: Pages) -> None:
     expect(part(tab, "editor")).to_have_attribute("data-problems", "0")
 
 
-def test_a_double_click_on_a_number_opens_it(page: Pages) -> None:
-    """The second click of a hasty reader does not close the derivation that the first one has opened."""
-    tab = page()
-    open_chapter(tab)
-    table(tab, "ledger").locator('[data-cell="0-0"]').dblclick()
-    expect(tab.locator("dialog.wiki-derivation")).to_be_visible()
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_language_switch_keeps_the_state(page: Pages, lang: str) -> None:
     """Switching the language changes the words and the document's language, no number and no control."""

@@ -15,10 +15,10 @@ from tests.shown_tables import CHAPTERS
 
 pytestmark = pytest.mark.browser
 # each cell as a reader sees it: what is printed, beside what a click on it would call the exact value
-EVERY = """() => Object.fromEntries([...document.querySelectorAll('[data-table]')].filter(t => !t.hidden).map(t => [
-  t.dataset.table.split('.')[1], [...t.querySelectorAll('.wiki-cell')].map(({ dataset: d, textContent, className }) =>
-  [Number(d.cell.split('-')[0]), d.quantity.split('.')[1], d.value, d.exact, textContent,
-   className.includes('wiki-undefined')])]))"""
+EVERY = """() => Object.fromEntries([...document.querySelectorAll('[data-table]:not([data-table*=".real_"])')]
+  .filter(t => !t.hidden).map(t => [t.dataset.table.split('.')[1], [...t.querySelectorAll('.wiki-cell')].map(
+  ({ dataset: d, textContent, className }) => [Number(d.cell.split('-')[0]), d.quantity.split('.')[1], d.value, d.exact,
+   textContent, className.includes('wiki-undefined')])]))"""
 
 
 @dataclass(frozen=True)

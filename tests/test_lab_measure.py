@@ -65,7 +65,7 @@ def test_acceptance_counts_are_those_of_the_rounds(monkeypatch: pytest.MonkeyPat
         "--prompt-tokens", "12", "--tokens", "20", "--drafts", "3", "--seed", "2",
     )  # fmt: skip
     loaded = tiny_loaded("fp32")
-    asked = acceptance.held_out_prompts(loaded.tokenizer, count=3, length=12, seed=2)
+    asked = acceptance.domain_prompts(loaded.tokenizer, count=3, length=12, seed=2)
     for domain, prompts in asked.items():
         done = decode(
             Target(loaded.model), prompts, drafter=Lookup(), drafts=3, max_tokens=20, sampling=Sampling(0.6),
@@ -115,8 +115,8 @@ def test_speeds_of_all_ways_come_from_equal_texts(monkeypatch: pytest.MonkeyPatc
     """Plain, drafters, the library and the low-bit kernel are each measured on each domain; plain has no speed-up."""
     monkeypatch.setattr(speed, "KERNELS", {"int8": speed.KERNELS["int8"]})
     records = measured(
-        monkeypatch, speed, tmp_path / "r.json", "--dtypes", "fp32", "--drafters", "lookup,exit", "--kernels", "int8", "--kernels-in", "fp32",
-        "--texts", "2", "--prompt-tokens", "8", "--tokens", "6",
+        monkeypatch, speed, tmp_path / "r.json", "--dtypes", "fp32", "--drafters", "lookup,exit",
+        "--kernels", "int8", "--kernels-in", "fp32", "--texts", "2", "--prompt-tokens", "8", "--tokens", "6",
     )  # fmt: skip
     ways = {r.at["way"] for r in records}
     assert ways == {"plain", "lookup", "exit", "transformers_lookup", "plain_int8", "lookup_int8"}

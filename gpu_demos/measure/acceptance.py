@@ -19,7 +19,7 @@ from gpu_demos.acceptance import Laws, Sampling
 from gpu_demos.decoding import decode
 from gpu_demos.decoding_types import Decoded, Draft, Drafter, Seen, Session
 from gpu_demos.drafters.choose import NAMES, choose
-from gpu_demos.measure.common import Sheet, held_out_prompts, mean, parser, progress, ratio, run
+from gpu_demos.measure.common import Sheet, domain_prompts, mean, parser, progress, ratio, run
 from gpu_demos.models import Loaded, load, show
 from gpu_demos.prompts import end_tokens
 from gpu_demos.target import Target
@@ -63,12 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     """Decode every combination in fp32 and add what was accepted and how far the laws lay apart."""
     loaded = load(options.model, dtype="fp32", device=options.device, progress=show)
-    asked = held_out_prompts(
+    asked = domain_prompts(
         loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed
     )  # fmt: skip
     for name in options.drafters:
         drafter = Recorder(choose(name, loaded))
         for temperature in options.temperatures:
+            every: list[Decoded] = []
             for domain, texts in asked.items():
                 done = decode(
                     Target(loaded.model), texts, drafter=drafter, drafts=options.drafts, max_tokens=options.tokens,
@@ -79,7 +80,9 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
                 counts(sheet, done, at, options)
                 if temperature:
                     laws_apart(sheet, distances(loaded, done, drafter.laws, temperature), at, options)
+                every += done
                 progress(f"{name} at temperature {temperature:g}, {domain}")
+            counts(sheet, every, {"drafter": name, "temperature": f"{temperature:g}", "domain": "all"}, options)
 
 
 def counts(sheet: Sheet, done: Sequence[Decoded], at: dict[str, str], options: argparse.Namespace) -> None:

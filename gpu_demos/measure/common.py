@@ -20,7 +20,7 @@ from gpu_demos.models import SMOLLM2
 from gpu_demos.models_fetch import ModelUnavailable
 from gpu_demos.record import Bound, Record, Spread, dump
 from gpu_demos.training.acceptance import LEVEL, interval
-from gpu_demos.training.domains import DOMAINS, Tokenizer, prompts
+from gpu_demos.training.domains import DOMAINS, Side, Tokenizer, prompts
 
 RESULTS = ROOT / "gpu_demos/results"
 SURE = Spread(0.0, "range")  # of a number without chance: every repetition gives it again
@@ -69,12 +69,15 @@ def ratio(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, Sprea
     return value, Spread(float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * error, "ci95")
 
 
-def held_out_prompts(tokenizer: Tokenizer, *, count: int, length: int, seed: int) -> dict[str, list[list[int]]]:
-    """Domain -> token ids of `count` prompts from files that no drafter was trained on; chat prompts share a length."""
+def domain_prompts(
+    tokenizer: Tokenizer, *, count: int, length: int, seed: int, side: Side = "held_out"
+) -> dict[str, list[list[int]]]:
+    """Domain -> token ids of `count` prompts from files that no drafter was trained on, or of those for training; chat
+    prompts share a length."""
     found = {}
     for number, domain in enumerate(DOMAINS):
         rng = random.Random(1_000 * seed + number)
-        found[domain] = prompts(tokenizer, domain, "held_out", count=count, length=length, rng=rng)
+        found[domain] = prompts(tokenizer, domain, side, count=count, length=length, rng=rng)
     return found
 
 

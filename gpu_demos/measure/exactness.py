@@ -21,8 +21,9 @@ from scipy import stats
 from gpu_demos import acceptance
 from gpu_demos.acceptance import Laws, Sampling
 from gpu_demos.decoding import decode
+from gpu_demos.decoding_types import Decoded
 from gpu_demos.drafters.choose import NAMES, choose
-from gpu_demos.measure.common import SURE, Sheet, held_out_prompts, parser, progress, run
+from gpu_demos.measure.common import SURE, Sheet, domain_prompts, parser, progress, run
 from gpu_demos.models import DTYPES, Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.target import Target
@@ -49,30 +50,32 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     """Greedy texts for each dtype and drafter, then the chi-square test with its negative control."""
     for dtype in options.dtypes:
         loaded = load(options.model, dtype=dtype, device=options.device, progress=show)
+        asked = domain_prompts(loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed)
+        prompts = [prompt for texts in asked.values() for prompt in texts]
+        plain = [decode(Target(loaded.model), [prompt], max_tokens=options.tokens)[0] for prompt in prompts]
         for name in options.drafters:
-            greedy(sheet, loaded, name, options)
+            greedy(sheet, loaded, name, plain, options)
             progress(f"{dtype}, {name}")
     loaded = load(options.model, dtype="fp32", device=options.device, progress=show)
     for rule in ("exact", "no_residual"):
         sampled(sheet, loaded, rule, options)
 
 
-def greedy(sheet: Sheet, loaded: Loaded, name: str, options: argparse.Namespace) -> None:
-    """How many of the texts part, and how close the two best logits were where they do."""
-    asked = held_out_prompts(loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed)
-    prompts = [prompt for texts in asked.values() for prompt in texts]
+def greedy(
+    sheet: Sheet, loaded: Loaded, name: str, plain: Sequence[Decoded], options: argparse.Namespace
+) -> None:  # fmt: skip
+    """How many of the texts part from the plain ones, and how close the two best logits were where they do."""
     target, drafter = Target(loaded.model), choose(name, loaded)
     gaps: list[float] = []
-    for prompt in prompts:
-        (plain,) = decode(target, [prompt], max_tokens=options.tokens)
-        (fast,) = decode(target, [prompt], drafter=drafter, max_tokens=options.tokens)
-        parted = next((i for i, (a, b) in enumerate(zip(plain.tokens, fast.tokens, strict=True)) if a != b), None)
+    for text in plain:
+        (fast,) = decode(target, [text.prompt], drafter=drafter, max_tokens=options.tokens)
+        parted = next((i for i, (a, b) in enumerate(zip(text.tokens, fast.tokens, strict=True)) if a != b), None)
         if parted is not None:
-            gaps.append(gap(loaded, [*prompt, *plain.tokens[:parted]]))
+            gaps.append(gap(loaded, [*text.prompt, *text.tokens[:parted]]))
     at = {"drafter": name, "precision": loaded.dtype}
-    shape, dtype = [len(prompts), options.tokens], loaded.dtype
+    shape, dtype = [len(plain), options.tokens], loaded.dtype
     sheet.add(
-        "greedy_texts_parted", len(gaps), SURE, at, unit="text", samples=len(prompts), dtype=dtype, shape=shape
+        "greedy_texts_parted", len(gaps), SURE, at, unit="text", samples=len(plain), dtype=dtype, shape=shape
     )  # fmt: skip
     if gaps:
         spread = Spread(max(gaps) - min(gaps), "range")
@@ -89,7 +92,7 @@ def gap(loaded: Loaded, ids: Sequence[int]) -> float:
 
 def sampled(sheet: Sheet, loaded: Loaded, rule: str, options: argparse.Namespace) -> None:
     """Draw, and test the second token against the target's law given the first."""
-    asked = held_out_prompts(loaded.tokenizer, count=1, length=6, seed=options.seed)
+    asked = domain_prompts(loaded.tokenizer, count=1, length=6, seed=options.seed)
     prompt = asked["prose"][0]
     pairs = draws(loaded, prompt, rule, options)
     seen: dict[int, Counter[int]] = {}

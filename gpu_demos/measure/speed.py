@@ -11,7 +11,7 @@ import argparse
 import math
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
@@ -20,7 +20,7 @@ from gpu_demos.decoding_types import Drafter
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.drafters.lookup import Lookup
 from gpu_demos.low_bit_linear import KERNELS, replaced
-from gpu_demos.measure.common import Sheet, held_out_prompts, mean, middle, parser, progress, run
+from gpu_demos.measure.common import Sheet, domain_prompts, mean, middle, parser, progress, run
 from gpu_demos.models import Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.speculative import library_lookup
@@ -50,7 +50,7 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     for dtype in options.dtypes:
         loaded = load(options.model, dtype=dtype, device=options.device, progress=show)
         ways = all_ways(loaded, options)
-        asked = held_out_prompts(
+        asked = domain_prompts(
             loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed
         )  # fmt: skip
         speeds = interleaved(ways, asked, random.Random(options.seed))
@@ -106,16 +106,23 @@ def add(
     sheet: Sheet, dtype: str, way: str, domain: str, seconds: Sequence[float], plain: Sequence[float],
     options: argparse.Namespace,
 ) -> None:  # fmt: skip
-    """Speed, and the speed-up as a geometric mean over prompts."""
+    """Speed, and the speed-up over plain decoding."""
     at = {"way": way, "domain": domain, "precision": dtype}
     shape = [1, options.tokens]
     value, spread = middle([options.tokens / s for s in seconds])
     sheet.add("decode_speed", value, spread, at, samples=len(seconds), unit="token/s", dtype=dtype, shape=shape)
     if way != "plain":
-        log, half = mean([math.log(p / s) for p, s in zip(plain, seconds, strict=True)])
-        wide = math.exp(log) * (math.exp(half.value) - 1)  # the upper half, the wider one
-        half_width = Spread(wide, "ci95")
-        sheet.add("speedup", math.exp(log), half_width, at, samples=len(seconds), dtype=dtype, shape=shape)
+        speed_up(sheet, seconds, plain, at, dtype=dtype, shape=shape)
+
+
+def speed_up(
+    sheet: Sheet, seconds: Sequence[float], plain: Sequence[float], at: Mapping[str, object], *, dtype: str,
+    shape: Sequence[int],
+) -> None:  # fmt: skip
+    """Geometric mean of the ratios plain / seconds, prompt by prompt, with the wider half of its interval."""
+    log, half = mean([math.log(p / s) for p, s in zip(plain, seconds, strict=True)])
+    wide = math.exp(log) * (math.exp(half.value) - 1)
+    sheet.add("speedup", math.exp(log), Spread(wide, "ci95"), at, samples=len(seconds), dtype=dtype, shape=shape)
 
 
 def _drafter(name: str, loaded: Loaded, ngram: int) -> Drafter:

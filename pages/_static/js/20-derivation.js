@@ -6,9 +6,17 @@
   let box, opener
 
   const close = () => box.close()
+  const outside = e => {
+    const r = box.getBoundingClientRect()
+    return e.target === box && (e.clientX < r.left || e.clientX > r.right || e.clientY < r.top || e.clientY > r.bottom)
+  }
   const build = () => {
     box = el('dialog', { class: 'wiki-derivation', 'aria-labelledby': 'wiki-derivation-title' })
-    box.onclick = e => { if (e.target === box) close() }
+    let began   // whether the press began outside: a selection of text may end there
+    box.onpointerdown = e => { began = outside(e) }
+    box.onclick = e => { if (began && outside(e)) close() }
+    // The second click of a double click was meant for what lies under the window that the first one has opened.
+    box.addEventListener('click', e => { if (e.detail > 1) { e.stopPropagation(); e.preventDefault() } }, true)
     box.onclose = () => { if (opener?.isConnected) opener.focus() }
     document.body.append(box)
   }
