@@ -61,6 +61,11 @@ def parts(app: AppTest, *, real: bool = False) -> dict[str, Any]:
     return found
 
 
+def own(slots: Iterable[str]) -> list[str]:
+    """Slots that a chapter's own test looks at: all but the tables of records."""
+    return [s for s in slots if ".real_" not in s]
+
+
 def visit(app: AppTest, topic: str, lang: str, **state: object) -> dict[str, Any]:
     return parts(at(app, topic, lang=lang, **state))
 

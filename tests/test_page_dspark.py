@@ -18,7 +18,7 @@ from mechanisms.dspark_presets import CHAINS, CURVES, EXAMPLES, REQUESTS, number
 from pages._dspark_state import CONTROLS, chains, stops
 from pages.dspark import SLOTS
 from tests.browser_dspark import TOPIC, Shown, State, chain_tables, shown, wanted
-from tests.chapters import Opener, parts, sent
+from tests.chapters import Opener, own, parts, sent
 
 GUESSED = {"guess1": "2", "guess2": "more"}
 OWN_BATCH = Batch((numbers("0.9"), numbers("1/3 1"), numbers("0 0.5")), numbers("2 1.9 1.8 1.7 1.6 1.5 1.4 1.3"))
@@ -102,7 +102,7 @@ def test_every_slot_sends_something(opened: Opener) -> None:
         "batch_editor": "batch_form", "case_editor": "case_form", "guess_length": "guess1", "guess_look": "guess2",
         "allocations": "allocation", "singles": "single_1", "counts": "drawn_hindsight",
     }  # fmt: skip
-    names = {s.removeprefix(f"{TOPIC}.") for s in SLOTS}
+    names = {s.removeprefix(f"{TOPIC}.") for s in own(SLOTS)}
     missing = {n for n in names if f"{TOPIC}.{renamed.get(n, n)}" not in sent}
     assert missing == {"counted", "counted_caps", "checked"}
 

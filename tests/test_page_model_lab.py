@@ -9,7 +9,7 @@ import pytest
 from lessons import store
 from pages._lab_state import CONTROLS
 from pages.model_lab import SLOTS
-from tests.chapters import Opener, parts, sent
+from tests.chapters import Opener, own, parts, sent
 from tests.lab_page import TOPIC, TRACES, exact, per_round, positions, stored, totals, verdicts
 
 
@@ -23,7 +23,7 @@ def test_every_slot_sends_something(opened: Opener) -> None:
     for state in ({}, {"guess1": "chat"}):
         found = set(parts(opened(**state)))
         renamed = {"guess_domain": "guess1", "compared": "compared" if state else "before_guess"}
-        names = {s.split(".")[1] for s in SLOTS}
+        names = {s.split(".")[1] for s in own(SLOTS)}
         assert {n for n in names if f"{TOPIC}.{renamed.get(n, n)}" not in found} == set()
 
 

@@ -16,7 +16,7 @@ from pages import _mtp_editor
 from pages._mtp_guess import mistake
 from pages._mtp_state import CONTROLS, GUESSES, PAIRS, TOPIC
 from pages.mtp_boosting import SLOTS
-from tests.chapters import LOCALES, sent, session, visit, wanted
+from tests.chapters import LOCALES, own, sent, session, visit, wanted
 from tests.oracle_mtp_page import SIZES, Tables, of_case, of_pair, of_rest, of_search
 
 AFTER_GUESSES = {"guess1": "b_a", "guess2": 11, "pair": "seed"}
@@ -51,7 +51,7 @@ def test_both_languages_have_the_same_parts(sessions: dict[str, AppTest]) -> Non
     assert list(english) == list(chinese)
     names = {"drafts": "draft_a", "masses": "masses_a", "found": "found", "guess_prefers": "guess1",
              "guess_often": "guess2"}  # fmt: skip
-    for slot in SLOTS:
+    for slot in own(SLOTS):
         name = slot.split(".")[1]
         assert f"{TOPIC}.{names.get(name, name)}" in english, slot
 

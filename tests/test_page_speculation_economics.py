@@ -16,7 +16,7 @@ from mechanisms.speculation_economics import RATES, speed_curve
 from pages._economics_state import CONTROLS, DRAFT_TIMES, SPEEDS, VERIFY_TIMES
 from pages.speculation_economics import SLOTS
 from tests.browser_ledger import rows_of
-from tests.chapters import Opener, parts
+from tests.chapters import Opener, own, parts
 from tests.economics_waves import (
     CHOSEN,
     ENDS,
@@ -43,7 +43,7 @@ def test_every_slot_sends_something(opened: Opener) -> None:
     """Each slot adds at least one part; the editors of own input do once they are chosen."""
     found = set(parts(opened(curve="own", own_curve="1~1.1~1.2", tree_pair="own", own_pair="A,B~1/2,1/2~1/4,3/4")))
     renamed = {"guess_longer": "guess1", "guess_rivals": "guess2"}
-    missing = {s for s in SLOTS if f"{TOPIC}.{renamed.get(s.split('.')[1], s.split('.')[1])}" not in found}
+    missing = {s for s in own(SLOTS) if f"{TOPIC}.{renamed.get(s.split('.')[1], s.split('.')[1])}" not in found}
     assert missing == set()
 
 
