@@ -11,9 +11,10 @@ from tests.conftest import Pages
 pytestmark = pytest.mark.browser
 # A number of the page, laid where the window's own parts will be.
 PUT = """([x, y]) => {
-  const button = document.querySelector('[data-derive]').cloneNode(true)
-  button.style = `position: fixed; left: ${x - 10}px; top: ${y - 10}px; width: 20px; height: 20px; z-index: 9999`
+  const button = document.querySelector('[data-derive*="<a "]').cloneNode(true)
+  button.style = `position: fixed; left: ${x - 10}px; top: ${y - 10}px; width: 20px; height: 20px; z-index: 2147483647`
   document.body.append(button)
+  return document.elementFromPoint(x, y) === button
 }"""
 
 
@@ -38,11 +39,10 @@ def test_second_click_of_a_double_click_does_nothing(page: Pages, place: str) ->
     tab = page()
     dialog = derivation(tab)
     tab.keyboard.press("Escape")
-    number = tab.locator("[data-derive]").first
-    number.click()
+    tab.locator('[data-derive*="<a "]').first.click()
     if place == "beside":
-        left, top, *_ = box_of(dialog)
-        aim = (left - 60, top + 20)
+        left, top, width, _ = box_of(dialog)
+        aim = (left + width + 40, top + 20)
     else:
         left, top, width, height = box_of(
             dialog.locator({"close": ".wiki-close", "link": '[data-line="source"] a'}[place]).first
@@ -50,7 +50,7 @@ def test_second_click_of_a_double_click_does_nothing(page: Pages, place: str) ->
         aim = (left + width / 2, top + height / 2)
     tab.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    tab.evaluate(PUT, list(aim))
+    assert tab.evaluate(PUT, list(aim))
     tab.mouse.dblclick(*aim)
     tab.wait_for_timeout(200)
     expect(dialog).to_be_visible()
@@ -69,8 +69,8 @@ def test_only_a_click_beside_it_closes_it(page: Pages) -> None:
     expect(dialog).to_be_visible()
     tab.mouse.move(left + 60, middle)
     tab.mouse.down()
-    tab.mouse.move(left - 30, middle, steps=4)
+    tab.mouse.move(left - 10, middle, steps=4)
     tab.mouse.up()
     expect(dialog).to_be_visible()
-    tab.mouse.click(left - 30, middle)
+    tab.mouse.click(left - 10, middle)
     expect(dialog).to_be_hidden()

@@ -15,8 +15,6 @@
     let began   // whether the press began outside: a selection of text may end there
     box.onpointerdown = e => { began = outside(e) }
     box.onclick = e => { if (began && outside(e)) close() }
-    // The second click of a double click was meant for what lies under the window that the first one has opened.
-    box.addEventListener('click', e => { if (e.detail > 1) { e.stopPropagation(); e.preventDefault() } }, true)
     box.onclose = () => { if (opener?.isConnected) opener.focus() }
     document.body.append(box)
   }
@@ -62,6 +60,12 @@
       el('p', { class: 'wiki-kind-line', html: n.other }), el('p', { html: n.text }))
     if (!box.open) box.showModal()
   }
+
+  // The second click of a double click was meant for what lies under the window that the first one has opened. It is
+  // stopped before anything else hears of it, links included.
+  window.addEventListener('click', e => {
+    if (e.detail > 1 && box?.contains(e.target)) { e.stopImmediatePropagation(); e.preventDefault() }
+  }, true)
 
   // Numbers and terms inside prose carry what they open as JSON.
   document.addEventListener('click', e => {
