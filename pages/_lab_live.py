@@ -52,7 +52,7 @@ def _form() -> None:
     middle.selectbox(word["dtype"], DTYPES, key=f"{TOPIC}.live_dtype")
     right.selectbox(word["temperature"], (0.0, 0.6, 1.0), key=f"{TOPIC}.live_temperature")
     st.slider(word["tokens"], 8, MOST_TOKENS, 48, key=f"{TOPIC}.live_tokens")
-    st.button(word["start"], key=f"{TOPIC}.live_start", on_click=_start)
+    st.button(word["start"], key=f"{TOPIC}.live_start", on_click=_start, type="primary")
 
 
 def _start() -> None:

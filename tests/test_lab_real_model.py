@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,14 +14,16 @@ import pytest
 import torch
 
 from gpu_demos.decoding import decode
-from gpu_demos.decoding_types import Drafter
-from gpu_demos.drafters.early_exit import EarlyExit
+from gpu_demos.drafters.choose import choose
 from gpu_demos.drafters.lookup import Lookup
+from gpu_demos.live_queue import WORKER, Request
 from gpu_demos.models import Loaded, is_cached, load
 from gpu_demos.models_fetch import GGUF_NAME, GGUF_SHA256, cache_folder, installed_gguf, sha256
 from gpu_demos.prompts import encode, end_tokens
 from gpu_demos.speculative import library_lookup
 from gpu_demos.target import Target
+from gpu_demos.trace import parse
+from tests.browser import ROOT
 
 pytestmark = [
     pytest.mark.model,
@@ -34,7 +39,7 @@ PROMPTS = {
     "prose": ("A lambda expression is a function without a name. A lambda expression yields a function object.", True),
     "chat": ("Name three colours, and say for each of them where it occurs in nature.", False),
 }
-DRAFTERS: dict[str, Drafter] = {"lookup": Lookup(), "exit": EarlyExit(20)}
+DRAFTERS = ("lookup", "exit", "block")  # the fourth has its own tests
 
 
 @cache
@@ -54,14 +59,15 @@ def plain(name: str) -> tuple[list[int], tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("name", PROMPTS)
-@pytest.mark.parametrize("drafter", DRAFTERS.values(), ids=DRAFTERS.keys())
-def test_greedy_speculation_equals_plain_decoding(name: str, drafter: Drafter) -> None:
+@pytest.mark.parametrize("drafter", DRAFTERS)
+def test_greedy_speculation_equals_plain_decoding(name: str, drafter: str) -> None:
     """64 tokens in fp32, token by token, with fewer passes than tokens for the lookup on every domain."""
     loaded, target = real()
     prompt, wanted = plain(name)
-    (done,) = decode(target, [prompt], drafter=drafter, max_tokens=COUNT, eos=end_tokens(loaded))
+    used = choose(drafter, loaded)
+    (done,) = decode(target, [prompt], drafter=used, max_tokens=COUNT, eos=end_tokens(loaded))
     assert done.tokens == wanted
-    assert len(done.rounds) < len(wanted) or drafter.name != "lookup"
+    assert len(done.rounds) < len(wanted) or drafter != "lookup"
 
 
 @pytest.mark.parametrize("name", PROMPTS)
@@ -78,6 +84,22 @@ def test_batch_equals_single_texts() -> None:
         target, [plain(name)[0] for name in PROMPTS], drafter=Lookup(), max_tokens=COUNT, eos=end_tokens(loaded)
     )
     assert [done.tokens for done in found] == [plain(name)[1] for name in PROMPTS]
+
+
+def test_live_worker_answers_a_prompt() -> None:
+    """The process that the page starts: a count after each round, then a trace whose tokens are plain decoding's."""
+    text = "Name three colours."
+    asked = Request(text, "block", "fp32", 0.0, 12)
+    done = subprocess.run(
+        [*WORKER], input=json.dumps(asdict(asked)), capture_output=True, text=True, cwd=ROOT, check=True, timeout=300
+    )
+    *counts, last = map(json.loads, done.stdout.splitlines())
+    trace = parse(last["trace"])
+    assert counts[-1] == {"tokens": len(trace.tokens)} and len(counts) == len(trace.rounds)
+    loaded, target = real()
+    (plainly,) = decode(target, [encode(loaded, text)], max_tokens=12, eos=end_tokens(loaded))
+    assert trace.parted is None and trace.stopped == "length"
+    assert [loaded.tokenizer.decode([t]) for t in plainly.tokens] == list(trace.tokens)
 
 
 def test_weights_are_the_dequantized_file() -> None:
