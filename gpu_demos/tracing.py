@@ -24,7 +24,7 @@ from gpu_demos.prompts import encode, end_tokens
 from gpu_demos.target import Target
 from gpu_demos.trace import Trace, TraceRound, dump
 
-DRAFTERS = ("lookup", "exit", "mtp")  # those that the page compares
+DRAFTERS = ("lookup", "exit", "mtp", "block")  # those that the page compares
 TRACES = ROOT / "gpu_demos/traces"
 PROMPTS = {  # text, and whether it is continued as it is
     "code": (

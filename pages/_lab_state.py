@@ -7,7 +7,7 @@ from pages._controls import Chapter
 
 TOPIC = "model_lab"
 DOMAINS = ("code", "prose", "chat")
-DRAFTERS = ("lookup", "exit", "mtp")
+DRAFTERS = ("lookup", "exit", "mtp", "block")
 TEMPERATURES = ("0", "1")
 POSITIONS = 5  # drafts of a round at most
 MOST_ROUNDS = 48

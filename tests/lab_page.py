@@ -10,9 +10,10 @@ from typing import Any
 from tests.browser import ROOT
 
 TOPIC = "model_lab"
+DRAFTERS = ("lookup", "exit", "mtp", "block")
 TRACES = [
     {"domain": d, "drafter": x, "temperature": t}
-    for d, x, t in product(("code", "prose", "chat"), ("lookup", "exit", "mtp"), ("0", "1"))
+    for d, x, t in product(("code", "prose", "chat"), DRAFTERS, ("0", "1"))
 ]
 Numbers = dict[tuple[int, str], Fraction | None]
 

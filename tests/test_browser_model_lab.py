@@ -62,7 +62,7 @@ def test_guess_opens_the_comparison(page: Pages, lang: str) -> None:
     tab = chapter.page
     assert chapter.table("compared").count() == 0
     chapter.commit("guess1", "chat")
-    assert len(chapter.values("compared")) == 6 * 9
+    assert len(chapter.values("compared")) == 6 * 12
     chapter.table("verdicts").locator('[data-quantity="model_lab.p"]').first.click()
     dialog = tab.locator("dialog.wiki-derivation")
     expect(dialog).to_contain_text("gpu_demos.tracing")

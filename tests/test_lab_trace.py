@@ -13,7 +13,7 @@ from gpu_demos import tracing
 from gpu_demos.trace import Trace, check, dump, load
 from tests.browser import ROOT
 from tests.lab_measure import SHARED, tiny_loaded
-from tests.lab_page import TRACES
+from tests.lab_page import DRAFTERS, TRACES
 
 FOLDER = ROOT / "gpu_demos/traces"
 NAMES = ["_".join(x.values()) for x in TRACES]
@@ -37,9 +37,9 @@ def test_stored_trace_comes_back(name: str, tmp_path: Path) -> None:
 
 
 def test_greedy_texts_do_not_depend_on_the_drafter() -> None:
-    """Three drafters, one text for each prompt."""
+    """Four drafters, one text for each prompt."""
     for domain in ("code", "prose", "chat"):
-        assert len({load(FOLDER / f"{domain}_{d}_0.json").tokens for d in ("lookup", "exit", "mtp")}) == 1
+        assert len({load(FOLDER / f"{domain}_{d}_0.json").tokens for d in DRAFTERS}) == 1
 
 
 def changed(trace: Trace, index: int, **changes: Any) -> Trace:

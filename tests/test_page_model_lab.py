@@ -10,7 +10,7 @@ from lessons import store
 from pages._lab_state import CONTROLS
 from pages.model_lab import SLOTS
 from tests.chapters import Opener, own, parts, sent
-from tests.lab_page import TOPIC, TRACES, exact, per_round, positions, stored, totals, verdicts
+from tests.lab_page import DRAFTERS, TOPIC, TRACES, exact, per_round, positions, stored, totals, verdicts
 
 
 @pytest.fixture(scope="module", params=store.LANGUAGES)
@@ -66,7 +66,7 @@ def test_comparison_waits_for_the_guess(opened: Opener) -> None:
     found = exact(sent(parts(opened(guess1="prose"))[f"{TOPIC}.compared"]))
     cases = [(d, t) for t in ("0", "1") for d in ("code", "prose", "chat")]
     for row, (domain, temperature) in enumerate(cases):
-        for drafter in ("lookup", "exit", "mtp"):
+        for drafter in DRAFTERS:
             one = totals(stored(domain, drafter, temperature))
             assert found[row, f"per_round_{drafter}"] == one[0, "tokens_per_round"]
             assert (found[row, f"tokens_{drafter}"], found[row, f"passes_{drafter}"]) == (
@@ -91,7 +91,7 @@ def test_measured_numbers_say_where_they_come_from(opened: Opener) -> None:
         assert columns[name]["kind"] == "measured" and columns[name]["how"]
         assert all(x in columns[name]["source"] for x in ("2026-", "gpu_demos.tracing", "torch", "code_mtp_0.json"))
     compared = {c["name"]: c for c in parts(opened(guess1="chat"))[f"{TOPIC}.compared"]["columns"]}
-    for drafter in ("lookup", "exit", "mtp"):
+    for drafter in DRAFTERS:
         assert all(f"*_{drafter}_*.json" in compared[f"{n}_{drafter}"]["source"] for n in ("tokens", "passes"))
     assert columns["margin"]["kind"] == columns["acceptance_probability"]["kind"] == "exact"
 
