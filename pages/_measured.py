@@ -57,6 +57,14 @@ WAYS = {
     **{f"{w}_bf16": {"way": w, "precision": "bf16"}
        for w in ("plain_int8", "plain_int4", "lookup_int8", "lookup_int4")},
 }  # fmt: skip
+CACHES: dict[str, At] = {
+    "kv_exact": {"cache": "exact"},
+    **{f"kv_{k}_{b}": {"keys": k, "key_bits": b, "value_bits": b}
+       for b in ("8", "4", "3", "2") for k in ("channel", "token")},
+    **{f"kv_{k}_keys": {"keys": k, "key_bits": "2", "value_bits": "exact"} for k in ("channel", "token")},
+    "kv_values": {"keys": "exact", "value_bits": "2"},
+    **{f"window_{w}_{s}": {"window": w, "sink": s} for w in ("128", "64", "32") for s in ("0", "4")},
+}  # fmt: skip
 TABLES: dict[str, Shown] = {
     "error_budget.real_formats": Shown(
         "quantization", "format", (*LOSS, *TASKS),
@@ -119,10 +127,11 @@ TABLES: dict[str, Shown] = {
          for r in ("lk", "lk_mixing") for reads in ("training", "drafting")},
     ),
     "error_budget.real_cache": Shown(
-        "kv_cache", "cache", (*LOSS[:2], *LOSS[4:]),
-        {f"kv_{k}_{b}": {"cache": "quantized", "keys": k, "key_bits": b, "value_bits": b}
-         for k in ("channel", "token") for b in ("8", "4", "3", "2")}
-        | {f"window_{w}_{s}": {"cache": "window", "window": w, "sink": s} for w in ("64", "32") for s in ("0", "4")},
+        "kv_cache", "cache",
+        (Column("real_bits", "b", "effective_bits", {}, "bit"), Column("real_perplexity", "e^L", "perplexity", {}),
+         Column("real_kl", "D", "kl_mean", {}, "nat"), Column("real_kl_tail", "D_{99}", "kl_p99", {}, "nat"),
+         Column("real_flips", "f", "top1_flips", {}), *TASKS),
+        CACHES,
     ),
     "model_lab.real_lengths": Shown(
         "acceptance", "drafter",
