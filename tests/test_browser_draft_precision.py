@@ -21,7 +21,8 @@ pytestmark = pytest.mark.browser
 TEXTS = tomllib.loads((ROOT / "lessons/ui.toml").read_text("utf-8"))[TOPIC]
 KINDS = tomllib.loads((ROOT / "lessons/ui.toml").read_text("utf-8"))["kinds"]
 # what is drawn: cells by table, with the text that a reader sees
-DRAWN = """() => Object.fromEntries([...document.querySelectorAll('[data-table]')].map(t => [
+DRAWN = """() => Object.fromEntries([...document.querySelectorAll(
+  '[data-table]:not([data-table*=".real_"])')].map(t => [
   t.dataset.table.split('.')[1], [...t.querySelectorAll('.wiki-cell')].map(b => [Number(b.dataset.cell.split('-')[0]),
     b.dataset.quantity.split('.')[1], b.dataset.value, b.dataset.exact, b.textContent, b.dataset.tag ?? ''])]))"""
 SHORT = {"printed", "rate", "before", "after", "claimed_percent", "held_percent", "total_said", "bandwidth"}

@@ -23,7 +23,8 @@ pytestmark = pytest.mark.browser
 TOPIC = "mtp_boosting"
 TEXTS = tomllib.loads((ROOT / "lessons/ui.toml").read_text("utf-8"))
 OPEN = {"guess1": "b_a", "guess2": "11", "pair": "seed"}
-READ = """() => Object.fromEntries([...document.querySelectorAll('[data-table]')].map(t => [t.dataset.table,
+READ = """() => Object.fromEntries([...document.querySelectorAll(
+  '[data-table]:not([data-table*=".real_"])')].map(t => [t.dataset.table,
   [...t.querySelectorAll('.wiki-cell')].map(b => [Number(b.dataset.cell.split('-')[0]), b.dataset.quantity,
     b.dataset.value, b.dataset.exact, b.textContent])]))"""
 

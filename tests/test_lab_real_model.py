@@ -39,7 +39,15 @@ PROMPTS = {
     "prose": ("A lambda expression is a function without a name. A lambda expression yields a function object.", True),
     "chat": ("Name three colours, and say for each of them where it occurs in nature.", False),
 }
-DRAFTERS = ("lookup", "exit", "block")  # the fourth has its own tests
+# One prompt for the slow ones: `gpu_demos.measure.exactness` takes every drafter on 21.
+CASES = [
+    *(("lookup", name) for name in PROMPTS),
+    ("mtp", "code"),
+    ("mtp", "chat"),
+    ("exit", "chat"),
+    ("block", "prose"),
+]
+FEWER = {"lookup": 1.0, "mtp": 0.85, "block": 0.85, "exit": 1.01}  # passes a token, at most
 
 
 @cache
@@ -58,16 +66,15 @@ def plain(name: str) -> tuple[list[int], tuple[int, ...]]:
     return prompt, done.tokens
 
 
-@pytest.mark.parametrize("name", PROMPTS)
-@pytest.mark.parametrize("drafter", DRAFTERS)
-def test_greedy_speculation_equals_plain_decoding(name: str, drafter: str) -> None:
-    """64 tokens in fp32, token by token, with fewer passes than tokens for the lookup on every domain."""
+@pytest.mark.parametrize(("drafter", "name"), CASES)
+def test_greedy_speculation_equals_plain_decoding(drafter: str, name: str) -> None:
+    """64 tokens in fp32, token by token, and fewer passes than tokens, clearly so for the trained heads."""
     loaded, target = real()
     prompt, wanted = plain(name)
     used = choose(drafter, loaded)
     (done,) = decode(target, [prompt], drafter=used, max_tokens=COUNT, eos=end_tokens(loaded))
     assert done.tokens == wanted
-    assert len(done.rounds) < len(wanted) or drafter != "lookup"
+    assert len(done.rounds) < FEWER[drafter] * len(wanted)
 
 
 @pytest.mark.parametrize("name", PROMPTS)
