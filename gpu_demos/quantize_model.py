@@ -89,25 +89,35 @@ def layers_of(target: Target) -> Iterator[tuple[str, list[nn.Linear]]]:
 @torch.inference_mode()
 def observe(target: Target, ids: torch.Tensor, rows: int = 8) -> dict[str, Seen]:
     """Second moments and mean sizes of every family's inputs over (N, T) calibration tokens, `rows` texts a pass."""
-    moments: dict[str, list[torch.Tensor]] = {}
+
+    def read() -> None:
+        for part in ids.split(rows):
+            target.run(part, [0] * len(part), target.new_cache(len(part), part.shape[1]))
+
+    return inputs_of({name: family[0] for name, family in layers_of(target)}, read)
+
+
+@torch.inference_mode()
+def inputs_of(layers: Mapping[str, nn.Module], run: Callable[[], object]) -> dict[str, Seen]:
+    """What goes into each of these layers while `run` runs."""
+    moments: dict[str, list[Any]] = {}
 
     def keep(name: str) -> Any:
         def hook(_: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
             x = arguments[0].flatten(0, -2).float()
-            found = (x.T @ x, x.abs().sum(0))
-            moments[name] = [a + b for a, b in zip(moments[name], found, strict=True)] if name in moments else [*found]
+            kept = moments.setdefault(name, [0, 0, 0])
+            for place, value in enumerate((x.T @ x, x.abs().sum(0), len(x))):
+                kept[place] = kept[place] + value
 
         return hook
 
-    handles = [family[0].register_forward_pre_hook(keep(name)) for name, family in layers_of(target)]
+    handles = [layer.register_forward_pre_hook(keep(name)) for name, layer in layers.items()]
     try:
-        for part in ids.split(rows):
-            target.run(part, [0] * len(part), target.new_cache(len(part), part.shape[1]))
+        run()
     finally:
         for handle in handles:
             handle.remove()
-    count = ids.numel()
-    return {name: Seen(h / count, size / count, count) for name, (h, size) in moments.items()}
+    return {name: Seen(h / count, size / count, count) for name, (h, size, count) in moments.items()}
 
 
 @contextmanager

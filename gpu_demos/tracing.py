@@ -16,7 +16,7 @@ from typing import Any
 from gpu_demos.acceptance import Sampling
 from gpu_demos.decoding import decode
 from gpu_demos.decoding_types import Decoded, Round
-from gpu_demos.drafters.choose import choose
+from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.measure.provenance import ROOT, provenance
 from gpu_demos.models import SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable
@@ -24,7 +24,6 @@ from gpu_demos.prompts import encode, end_tokens
 from gpu_demos.target import Target
 from gpu_demos.trace import Trace, TraceRound, dump
 
-DRAFTERS = ("lookup", "exit", "mtp", "block")  # those that the page compares
 TRACES = ROOT / "gpu_demos/traces"
 PROMPTS = {  # text, and whether it is continued as it is
     "code": (
@@ -43,7 +42,7 @@ PROMPTS = {  # text, and whether it is continued as it is
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write every trace; 0 when it is done, 1 with one sentence when it could not be."""
     made = argparse.ArgumentParser("python -m gpu_demos.tracing", description=(__doc__ or "").splitlines()[0])
-    made.add_argument("--drafters", type=lambda text: tuple(text.split(",")), default=DRAFTERS)
+    made.add_argument("--drafters", type=lambda text: tuple(text.split(",")), default=NAMES)
     made.add_argument("--temperatures", type=lambda text: tuple(map(float, text.split(","))), default=(0.0, 1.0))
     made.add_argument("--tokens", type=int, default=48)
     made.add_argument("--drafts", type=int, default=5)

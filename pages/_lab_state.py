@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from gpu_demos.live_queue import DRAFTERS
 from pages import _state
 from pages._controls import Chapter
 
 TOPIC = "model_lab"
 DOMAINS = ("code", "prose", "chat")
-DRAFTERS = ("lookup", "exit", "mtp", "block")
 TEMPERATURES = ("0", "1")
 POSITIONS = 5  # drafts of a round at most
 MOST_ROUNDS = 48

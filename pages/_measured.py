@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from gpu_demos.live_queue import DRAFTERS
 from pages import _records
 from pages._controls import Chapter
 from pages._frame import Slot
@@ -36,7 +37,6 @@ def _each(key: str, names: Iterable[str], **more: str) -> dict[str, At]:
     return {name: {key: name, **more} for name in names}
 
 
-DRAFTERS = ("lookup", "exit", "mtp", "block")
 DOMAINS = ("code", "prose", "chat")
 LOSS = (
     Column("real_bits", "b", "effective_bits", {}, "bit"),

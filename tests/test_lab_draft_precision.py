@@ -13,7 +13,7 @@ from gpu_demos.decoding import decode
 from gpu_demos.drafters.mtp import MtpDrafter, MtpHead, head_for
 from gpu_demos.measure import draft_precision
 from gpu_demos.models import Loaded
-from gpu_demos.quantize_model import convert
+from gpu_demos.quantize_model import convert, inputs_of
 from gpu_demos.record import find
 from gpu_demos.target import Target
 from tests.lab_measure import measured, tiny_loaded
@@ -87,7 +87,7 @@ def test_statistics_are_those_of_the_inputs() -> None:
     head = tiny_head(tiny_loaded("fp32"))
     states = torch.randn(2, 5, 32, generator=torch.Generator().manual_seed(0))
     tokens = torch.arange(10).reshape(2, 5)
-    seen = draft_precision.observe(head, lambda: [head(states, tokens), head(2 * states, tokens)])
+    seen = inputs_of(draft_precision.linears(head), lambda: [head(states, tokens), head(2 * states, tokens)])
     rows = []
     for x in (states, 2 * states):
         embedded = head.embedding[tokens]

@@ -13,7 +13,8 @@ from time import monotonic, sleep
 import pytest
 
 from gpu_demos import live
-from gpu_demos.live_queue import Job, Queue, Refused, Request, installed
+from gpu_demos.drafters.choose import NAMES
+from gpu_demos.live_queue import DRAFTERS, Job, Queue, Refused, Request, installed
 from tests.browser import ROOT
 from tests.lab_measure import tiny_loaded
 
@@ -111,6 +112,11 @@ def test_worker_decodes_and_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = [json.loads(line)["tokens"] for line in out.getvalue().splitlines()]
     assert counts[-1] == len(trace.tokens) <= 16 and len(counts) == len(trace.rounds)
     assert trace.parted is None and trace.domain == "own"
+
+
+def test_page_and_laboratory_know_the_same_drafters() -> None:
+    """The queue cannot ask the laboratory for its list: it runs where no device library is installed."""
+    assert DRAFTERS == NAMES
 
 
 def test_installed_looks_for_the_model(tmp_path: Path) -> None:

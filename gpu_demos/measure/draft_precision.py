@@ -13,10 +13,10 @@ import argparse
 import copy
 import random
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import nn
@@ -33,7 +33,7 @@ from gpu_demos.measure.speed import speed_up
 from gpu_demos.models import Loaded, load, show
 from gpu_demos.prompts import end_tokens
 from gpu_demos.quantize_calibrated import Seen
-from gpu_demos.quantize_model import Variant, convert
+from gpu_demos.quantize_model import Variant, convert, inputs_of
 from gpu_demos.target import Target
 from mechanisms.calibration_grid import Grid
 
@@ -67,7 +67,7 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     loaded = load(options.model, dtype="fp32", device=options.device, progress=show)
     asked = _asked(loaded, options)
     head = head_of(loaded)
-    seen = observe(head, lambda: _all(loaded, head, _asked(loaded, options, told=True), 1.0, options))
+    seen = inputs_of(linears(head), lambda: _all(loaded, head, _asked(loaded, options, told=True), 1.0, options))
     wide: dict[tuple[float, str], list[float]] = {}
     for variant in (None, *FORMATS):
         with rounded(head, variant, seen) as bits:
@@ -93,29 +93,6 @@ def head_of(loaded: Loaded) -> MtpHead:
 def linears(head: MtpHead) -> dict[str, nn.Linear]:
     """Name -> trained linear layer."""
     return {name: layer for name, layer in head.named_modules() if isinstance(layer, nn.Linear)}
-
-
-@torch.inference_mode()
-def observe(head: MtpHead, draft: Callable[[], object]) -> dict[str, Seen]:
-    """What goes into each layer while `draft` runs."""
-    moments: dict[str, list[Any]] = {}
-
-    def keep(name: str) -> Any:
-        def hook(_: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
-            x = arguments[0].flatten(0, -2).float()
-            kept = moments.setdefault(name, [0, 0, 0])
-            for place, value in enumerate((x.T @ x, x.abs().sum(0), len(x))):
-                kept[place] = kept[place] + value
-
-        return hook
-
-    handles = [layer.register_forward_pre_hook(keep(name)) for name, layer in linears(head).items()]
-    try:
-        draft()
-    finally:
-        for handle in handles:
-            handle.remove()
-    return {name: Seen(h / count, size / count, count) for name, (h, size, count) in moments.items()}
 
 
 @contextmanager
