@@ -39,7 +39,7 @@ def main() -> int:
     with redirect_stdout(sys.stderr):  # what a library prints is no line of an answer
         try:
             asked = Request(**json.load(sys.stdin)).checked()
-            trace = run(load(dtype=asked.dtype), asked, out)
+            trace = run(load(dtype=asked.dtype, linear="auto"), asked, out)
         except (ModelUnavailable, ValueError, TypeError, MemoryError, RuntimeError) as error:
             print(error, file=sys.stderr)
             _say(out, error=_failure(error))

@@ -12,22 +12,26 @@ import hashlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from gpu_demos import batch_invariant
 from gpu_demos.models_fetch import GGUF_SHA256, ModelUnavailable, Progress, cache_folder, fetch_gguf, sha256, silent
 from gpu_demos.models_store import convert, read, read_checked
 
 SMOLLM2 = "SmolLM2-135M-Instruct"
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 WEIGHTS = ("*.safetensors", "*.bin")
+Linear = Literal["torch", "invariant"]
+LINEARS: tuple[Linear, ...] = get_args(Linear)
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A model ready to run. `sha256` is that of the .gguf, or of the weight files of a folder; `baseline` says what the
-    weights are, and belongs beside every number measured with them."""
+    weights are, and belongs beside every number measured with them; `linear` says whose product the layers compute."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -36,6 +40,7 @@ class Loaded:
     dtype: str
     device: str
     baseline: str
+    linear: Linear = "torch"
 
 
 def load(
@@ -43,14 +48,16 @@ def load(
     *,
     dtype: str = "bf16",
     device: str = "cpu",
+    linear: Linear | Literal["auto"] = "torch",
     folder: Path | None = None,
     progress: Progress = silent,
 ) -> Loaded:
     """Load a model: `SmolLM2-135M-Instruct` (fetched once), a folder, or `owner/name` on the hub.
 
-    dtype: fp32, bf16 or fp16. device: as torch names it. folder: the cache, by default `FEWER_BITS_MODELS` or
-    `~/.cache/fewer-bits`. Raises ValueError for an unknown dtype or device and ModelUnavailable where the model cannot
-    be had. The model is in evaluation mode and wants no gradients.
+    dtype: fp32, bf16 or fp16. device: as torch names it. linear: torch's product, that of `batch_invariant`, or the
+    latter where it can be had. folder: the cache, by default `FEWER_BITS_MODELS` or `~/.cache/fewer-bits`. Raises
+    ValueError for an unknown dtype or device and for a kernel that cannot be had, and ModelUnavailable where the model
+    cannot be had. The model is in evaluation mode and wants no gradients.
     """
     if dtype not in DTYPES:
         raise ValueError(f"dtype={dtype!r} must be one of {', '.join(DTYPES)}")
@@ -66,7 +73,21 @@ def load(
         model = model.to(device)  # type: ignore[arg-type]  # transformers wraps `to` without types
     except torch.OutOfMemoryError as error:
         raise ModelUnavailable(f"{name} does not fit into the memory of {device}: {error}") from error
-    return Loaded(model, tokenizer, name, digest, dtype, device, baseline)
+    return Loaded(model, tokenizer, name, digest, dtype, device, baseline, _use(model, linear))
+
+
+def _use(model: PreTrainedModel, linear: Linear | Literal["auto"]) -> Linear:
+    """Whose product the layers of this model compute from now on."""
+    if linear == "torch":
+        return "torch"
+    try:
+        if left := batch_invariant.use(model):
+            raise batch_invariant.KernelUnavailable(f"{left} layers do not fit the batch-invariant kernel")
+    except batch_invariant.KernelUnavailable:
+        if linear == "auto":
+            return "torch"
+        raise
+    return "invariant"
 
 
 def is_cached(folder: Path | None = None) -> bool:

@@ -19,7 +19,7 @@ from gpu_demos.acceptance import Sampling
 from gpu_demos.decoding import decode
 from gpu_demos.decoding_types import Decoded
 from gpu_demos.drafters.choose import NAMES, choose
-from gpu_demos.models import DTYPES, SMOLLM2, Loaded, load, show
+from gpu_demos.models import DTYPES, LINEARS, SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable
 from gpu_demos.prompts import decode_text, encode, end_tokens
 from gpu_demos.target import Target
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> str:
     sampling = Sampling(options.temperature, options.top_p)
-    loaded = load(options.model, dtype=options.dtype, device=options.device, progress=show)
+    loaded = load(options.model, dtype=options.dtype, device=options.device, linear=options.linear, progress=show)
     drafter = choose(options.drafter, loaded, layers=options.layers)
     target, prompt, ends = Target(loaded.model), encode(loaded, options.prompt, raw=options.raw), end_tokens(loaded)
     results: list[Decoded] = []
@@ -115,7 +115,8 @@ def _run(options: argparse.Namespace) -> str:
         )
     speeds = take_turns(runs, turns=options.turns)
     how = "greedy" if not options.temperature else f"temperature {options.temperature}, top-p {options.top_p}"
-    head = f"{loaded.name} ({loaded.baseline}, {loaded.dtype}, {loaded.device}), drafter {drafter.name}, {how}"
+    what = f"{loaded.baseline}, {loaded.dtype}, {loaded.device}, {loaded.linear} linear layers"
+    head = f"{loaded.name} ({what}), drafter {drafter.name}, {how}"
     return report(decode_text(loaded, results[0].tokens), results[0], speeds, head=head)
 
 
@@ -135,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--transformers", action="store_true", help="let transformers' prompt lookup take turns too")
     add("--model", default=SMOLLM2, help=f"{SMOLLM2}, a folder, or owner/name on the hub")
     add("--dtype", choices=tuple(DTYPES), default="bf16")
+    add("--linear", choices=("auto", *LINEARS), default="auto", help="whose product: torch's or batch_invariant's")
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     return parser
 

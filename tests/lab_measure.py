@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from gpu_demos import batch_invariant
 from gpu_demos.measure import common
-from gpu_demos.models import Loaded
+from gpu_demos.models import Linear, Loaded
 from gpu_demos.record import Record, load
 from tests.lab_training import BASE, Characters, tiny_llama
 
@@ -18,18 +19,24 @@ SHARED = {
 }  # fmt: skip
 
 
-def tiny_loaded(dtype: str) -> Loaded:
+def tiny_loaded(dtype: str, linear: Linear = "torch") -> Loaded:
     """Random weights, a tokenizer of characters."""
     model = tiny_llama()
     model.config.max_position_embeddings = 256
-    return Loaded(model, Characters(), "tiny", BASE, dtype, "cpu", "random weights")  # type: ignore[arg-type]
+    if linear == "invariant":
+        assert batch_invariant.use(model) == 0
+    return Loaded(model, Characters(), "tiny", BASE, dtype, "cpu", "random weights", linear)  # type: ignore[arg-type]
 
 
 def measured(
     monkeypatch: pytest.MonkeyPatch, module: Any, out: Path, *arguments: str, code: int = 0
 ) -> tuple[Record, ...]:
     """Run an experiment's command on the tiny model and read what it wrote."""
-    monkeypatch.setattr(module, "load", lambda name, *, dtype, **more: tiny_loaded(dtype))
+
+    def load_tiny(name: str, *, dtype: str, linear: Linear = "torch", **more: object) -> Loaded:
+        return tiny_loaded(dtype, linear)
+
+    monkeypatch.setattr(module, "load", load_tiny)
     monkeypatch.setattr(common, "provenance", lambda *a, **more: SHARED)
     assert module.main([*arguments, "--out", str(out)]) == code
     return load(out) if code == 0 else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,8 @@ def test_cost_has_every_shape_and_its_bound(monkeypatch: pytest.MonkeyPatch, tmp
         "--turns", "3", "--dtypes", "fp32",
     )  # fmt: skip
     times = [r for r in records if r.id == "verify_cost.pass_time"]
-    assert [(r.at["batch"], r.at["width"]) for r in times] == [("1", "1"), ("1", "3"), ("2", "1"), ("2", "3")]
+    shapes = [(r.at["batch"], r.at["width"], r.at["linear"]) for r in times]
+    assert shapes == list(product("12", "13", ("torch", "invariant")))
     rate = find(records, "verify_cost.read_bandwidth").value
     size = sum(p.numel() * 4 for p in tiny_loaded("fp32").model.parameters())
     assert all(r.value > 0 and r.samples == 3 and r.bound for r in times)
@@ -118,10 +120,12 @@ def test_speeds_of_all_ways_come_from_equal_texts(monkeypatch: pytest.MonkeyPatc
         monkeypatch, speed, tmp_path / "r.json", "--dtypes", "fp32", "--drafters", "lookup,exit",
         "--kernels", "int8", "--kernels-in", "fp32", "--texts", "2", "--prompt-tokens", "8", "--tokens", "6",
     )  # fmt: skip
-    ways = {r.at["way"] for r in records}
-    assert ways == {"plain", "lookup", "exit", "transformers_lookup", "plain_int8", "lookup_int8"}
-    assert {(r.at["way"], r.at["domain"]) for r in records if r.id == "speed.speedup"} == {
-        (w, d) for w in ways - {"plain"} for d in ("code", "prose", "chat")
+    ways = {(r.at["way"], r.at["linear"]) for r in records}
+    copying = {(w, k) for w in ("plain", "lookup") for k in ("invariant", "torch", "int8")}
+    library = {("transformers_lookup", k) for k in ("invariant", "torch")}
+    assert ways == copying | library | {("exit", "invariant")}
+    assert {(r.at["way"], r.at["linear"], r.at["domain"]) for r in records if r.id == "speed.speedup"} == {
+        (*w, d) for w in ways - {("plain", "invariant")} for d in ("code", "prose", "chat")
     }
     assert all(r.value > 0 for r in records)
 
@@ -132,8 +136,8 @@ def test_speedup_is_the_geometric_mean_of_ratios(monkeypatch: pytest.MonkeyPatch
     from tests.lab_measure import SHARED
 
     sheet = Sheet("speed", SHARED)
-    options = type("Options", (), {"tokens": 10})()
-    speed.add(sheet, "fp32", "lookup", "code", [1.0, 1.0], [2.0, 8.0], options)
+    options = type("Options", (), {"tokens": 10, "linears": ("invariant",)})()
+    speed.add(sheet, "fp32", ("lookup", "invariant"), "code", [1.0, 1.0], [2.0, 8.0], options)
     assert find(sheet.records, "speed.decode_speed").value == 10
     assert find(sheet.records, "speed.speedup").value == pytest.approx(4)
 
@@ -147,7 +151,7 @@ def test_exactness_finds_the_broken_rule_and_passes_the_right_one(
         "--prompt-tokens", "8", "--tokens", "16", "--draws", "3000", "--batch", "500", "--sampled-drafter", "exit",
     )  # fmt: skip
     parted = [r.value for r in records if r.id == "exactness.greedy_texts_parted"]
-    assert parted == [0, 0]
+    assert parted == [0] * 4  # two drafters, two sorts of linear layers
     assert find(records, "exactness.p_value", rule="exact").value > 1e-3
     assert find(records, "exactness.p_value", rule="no_residual").value < 1e-9
 

@@ -26,7 +26,7 @@ from transformers.models.llama.modeling_llama import (
     apply_rotary_pos_emb,
 )
 
-from gpu_demos.drafters.mtp import HeadShape, lm_head_weight
+from gpu_demos.drafters.mtp import HeadShape, Product, lm_head_weight
 
 TAPS = 3  # layers whose states the text keeps: a low, a middle one, and the input of the last
 MIDDLE = 1  # which of them a row reads beside the final state
@@ -45,6 +45,7 @@ class BlockHead(nn.Module):
     lm_rows: torch.Tensor
     draft_ids: torch.Tensor
     row_of: torch.Tensor
+    product: Product = staticmethod(functional.linear)
 
     def __init__(
         self, shape: HeadShape, size: int, rank: int, draft_ids: torch.Tensor, embedding: torch.Tensor,
@@ -127,7 +128,7 @@ class BlockHead(nn.Module):
 
     def logits(self, states: torch.Tensor, previous: torch.Tensor) -> torch.Tensor:
         """(…, d) states, (…) tokens before -> (…, R): U + W₁[x] W₂; every token but `draft_ids` has probability 0."""
-        return states @ self.lm_rows.T + self.bias(self.looked_up(previous))
+        return self.product(states, self.lm_rows) + self.bias(self.looked_up(previous))
 
     def confidence_logits(self, states: torch.Tensor, previous: torch.Tensor) -> torch.Tensor:
         """(…, d), (…) -> (…): logit of c_k, whose input has nothing of the draft that it judges."""

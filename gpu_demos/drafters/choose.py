@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gpu_demos import batch_invariant
 from gpu_demos.decoding_types import Drafter
 from gpu_demos.drafters.early_exit import EarlyExit
 from gpu_demos.drafters.lookup import Lookup
@@ -52,7 +53,7 @@ def _block(loaded: Loaded, folder: Path) -> Drafter:
 
 
 def _trained(name: str, load: Callable[..., Any], loaded: Loaded, folder: Path) -> Any:
-    """What `load` finds in a folder, or ModelUnavailable with what to do."""
+    """What `load` finds in a folder, computing its products as the target does, or ModelUnavailable with what to do."""
     from gpu_demos.training.artifact import WeightsUnusable
 
     if not (folder / "manifest.json").is_file():
@@ -61,6 +62,9 @@ def _trained(name: str, load: Callable[..., Any], loaded: Loaded, folder: Path) 
             f"Train them: python -m gpu_demos.train text, then python -m gpu_demos.train {name} --help"
         )
     try:
-        return load(folder, loaded.model, base_sha256=loaded.sha256)
+        found = load(folder, loaded.model, base_sha256=loaded.sha256)
     except WeightsUnusable as error:
         raise ModelUnavailable(str(error)) from error
+    if loaded.linear == "invariant":
+        batch_invariant.use(found.head)
+    return found

@@ -10,7 +10,7 @@ the head's are of one kind. Source: DeepSeek-V3's MTP module, EAGLE's recursion 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -23,6 +23,9 @@ from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRMS
 
 from gpu_demos.acceptance import Laws
 from gpu_demos.decoding_types import NO_DRAFT, Draft, Seen, Session
+
+Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""(…, in) and (out, in) -> (…, out)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,9 @@ class MtpHead(nn.Module):
     embedding: torch.Tensor
     lm_rows: torch.Tensor
     draft_ids: torch.Tensor
+    product: Product = staticmethod(
+        functional.linear
+    )  # with the rows of the LM head; `batch_invariant.use` replaces it
 
     def __init__(self, shape: HeadShape, draft_ids: torch.Tensor, embedding: torch.Tensor, lm_head: torch.Tensor):
         super().__init__()
@@ -111,7 +117,7 @@ class MtpHead(nn.Module):
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """(…, d) -> (…, R): logits of the tokens `draft_ids`; every other token has probability 0."""
-        return states @ self.lm_rows.T
+        return self.product(states, self.lm_rows)
 
 
 def head_for(model: PreTrainedModel, draft_ids: torch.Tensor) -> MtpHead:

@@ -30,7 +30,7 @@ from gpu_demos.drafters.mtp import MtpDrafter, MtpHead
 from gpu_demos.low_bit_linear import KERNELS
 from gpu_demos.measure.common import SURE, Sheet, domain_prompts, mean, middle, parser, progress, ratio, run
 from gpu_demos.measure.speed import speed_up
-from gpu_demos.models import Loaded, load, show
+from gpu_demos.models import LINEARS, Loaded, load, show
 from gpu_demos.prompts import end_tokens
 from gpu_demos.quantize_calibrated import Seen
 from gpu_demos.quantize_model import Variant, convert, inputs_of
@@ -58,6 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--prompt-tokens", type=int, default=48)
     made.add_argument("--tokens", type=int, default=64)
     made.add_argument("--drafts", type=int, default=5)
+    made.add_argument(
+        "--linear", choices=LINEARS, default="invariant", help="the layers of what is timed and not packed"
+    )
+    made.add_argument("--timed-drafts", type=int, default=2, help="drafts per round where time is measured")
     made.add_argument("--turns", type=int, default=60, help="timed steps of each head")
     return run(made, measure, "draft_precision", arguments)
 
@@ -79,7 +83,7 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
                     base = wide.setdefault((temperature, domain), [d.tokens_per_round for d in done])
                     add(sheet, done, base, at, options)
             progress(name)
-    narrow = load(options.model, dtype="bf16", device=options.device, progress=show)
+    narrow = load(options.model, dtype="bf16", device=options.device, linear=options.linear, progress=show)
     heads = heads_by_kernel(head_of(narrow))
     add_steps(sheet, heads, options)
     add_speeds(sheet, narrow, heads, options)
@@ -169,7 +173,7 @@ def add_speeds(sheet: Sheet, loaded: Loaded, heads: Mapping[str, MtpHead], optio
         for name in rng.sample(list(taken), len(taken)):
             drafter = MtpDrafter(heads[name]) if name in heads else None
             began = perf_counter()
-            decode(target, [prompt], drafter=drafter, drafts=options.drafts, max_tokens=options.tokens)
+            decode(target, [prompt], drafter=drafter, drafts=options.timed_drafts, max_tokens=options.tokens)
             if number:  # the first turn warms up
                 taken[name].append(perf_counter() - began)
     for name in heads:

@@ -1,7 +1,8 @@
 """Does speculation change the output? Greedy texts token by token, and sampled texts by a chi-square test.
 
-Greedy: the speculative text equals the plain one in fp32; in bf16 passes of unlike width round differently, so that
-texts can part at a near tie: how many do, and how close the two logits were there. Sampled: many runs of the real loop
+Greedy: the speculative text equals the plain one in fp32; in bf16 torch's passes of unlike width round differently, so
+that texts can part at a near tie: how many do, and how close the two logits were there, and whether layers that give a
+token the same bits in every width help. Sampled: many runs of the real loop
 on one prompt; the second token, given the first, must follow the target's law. A broken rule that corrects from the
 target instead of the residual is the negative control: a test that cannot see it would show nothing.
 """
@@ -13,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 
 import numpy as np
 import torch
@@ -24,7 +26,7 @@ from gpu_demos.decoding import decode
 from gpu_demos.decoding_types import Decoded
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.measure.common import SURE, Sheet, domain_prompts, parser, progress, run
-from gpu_demos.models import DTYPES, Loaded, load, show
+from gpu_demos.models import LINEARS, Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.target import Target
 
@@ -36,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
     made = parser("gpu_demos.measure.exactness", (__doc__ or "").splitlines()[0], "exactness")
     made.add_argument("--drafters", type=lambda text: tuple(text.split(",")), default=NAMES)
-    made.add_argument("--dtypes", type=lambda text: tuple(text.split(",")), default=tuple(DTYPES))
+    made.add_argument("--dtypes", type=lambda text: tuple(text.split(",")), default=("fp32", "bf16"))
+    made.add_argument("--linears", type=lambda text: tuple(text.split(",")), default=LINEARS)
     made.add_argument("--texts", type=int, default=7, help="prompts of each domain")
     made.add_argument("--prompt-tokens", type=int, default=32)
     made.add_argument("--tokens", type=int, default=64)
@@ -48,15 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     """Greedy texts for each dtype and drafter, then the chi-square test with its negative control."""
-    for dtype in options.dtypes:
-        loaded = load(options.model, dtype=dtype, device=options.device, progress=show)
+    for dtype, linear in product(options.dtypes, options.linears):
+        loaded = load(options.model, dtype=dtype, device=options.device, linear=linear, progress=show)
         asked = domain_prompts(loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed)
         prompts = [prompt for texts in asked.values() for prompt in texts]
         plain = [decode(Target(loaded.model), [prompt], max_tokens=options.tokens)[0] for prompt in prompts]
         for name in options.drafters:
             greedy(sheet, loaded, name, plain, options)
-            progress(f"{dtype}, {name}")
-    loaded = load(options.model, dtype="fp32", device=options.device, progress=show)
+            progress(f"{dtype}, {linear}, {name}")
+    loaded = load(options.model, dtype="fp32", device=options.device, linear=options.linears[-1], progress=show)
     for rule in ("exact", "no_residual"):
         sampled(sheet, loaded, rule, options)
 
@@ -72,7 +75,7 @@ def greedy(
         parted = next((i for i, (a, b) in enumerate(zip(text.tokens, fast.tokens, strict=True)) if a != b), None)
         if parted is not None:
             gaps.append(gap(loaded, [*text.prompt, *text.tokens[:parted]]))
-    at = {"drafter": name, "precision": loaded.dtype}
+    at = {"drafter": name, "precision": loaded.dtype, "linear": loaded.linear}
     shape, dtype = [len(plain), options.tokens], loaded.dtype
     sheet.add(
         "greedy_texts_parted", len(gaps), SURE, at, unit="text", samples=len(plain), dtype=dtype, shape=shape

@@ -1,13 +1,15 @@
 """Tokens per second from end to end: plain, speculative with each drafter, with low-bit kernels, and both together.
 
 All ways take turns on one prompt after another, in one process, and write the same number of tokens; a way's speed-up
-is the ratio to plain decoding on the same prompt, and prompts are the independent units. transformers' own prompt
-lookup takes part with the same draft budget and n-gram length.
+is the ratio to plain decoding on the same prompt with the first of `--linears`, and prompts are the independent units.
+transformers' own prompt lookup takes part with the same layers, draft budget and n-gram length. A drafter that looks up
+may propose more than one that has to run for each draft.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import random
 import sys
@@ -16,18 +18,19 @@ from functools import partial
 from time import perf_counter
 
 from gpu_demos.decoding import decode
-from gpu_demos.decoding_types import Drafter
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.drafters.lookup import Lookup
 from gpu_demos.low_bit_linear import KERNELS, replaced
 from gpu_demos.measure.common import Sheet, domain_prompts, mean, middle, parser, progress, run
-from gpu_demos.models import Loaded, load, show
+from gpu_demos.models import LINEARS, Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.speculative import library_lookup
 from gpu_demos.target import Target
 
-Way = Callable[[Sequence[int]], int]
+Run = Callable[[Sequence[int]], None]
+Way = tuple[str, str]  # what decodes, and the linear layers that it computes with
 LIBRARY = "transformers_lookup"
+LOOKUP = "lookup"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,12 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.speed", (__doc__ or "").splitlines()[0], "speed")
     made.add_argument("--dtypes", type=_texts, default=("fp32", "bf16"))
     made.add_argument("--drafters", type=_texts, default=NAMES)
+    made.add_argument("--linears", type=_texts, default=LINEARS[::-1], help="the first one is what plain decoding uses")
     made.add_argument("--kernels", type=_texts, default=tuple(KERNELS), help="an empty text for none")
     made.add_argument("--kernels-in", type=_texts, default=("bf16",), help="dtypes of the passes that use the kernels")
-    made.add_argument("--texts", type=int, default=4, help="prompts of each domain")
+    made.add_argument("--texts", type=int, default=6, help="prompts of each domain")
     made.add_argument("--prompt-tokens", type=int, default=64)
-    made.add_argument("--tokens", type=int, default=64)
-    made.add_argument("--drafts", type=int, default=5)
+    made.add_argument("--tokens", type=int, default=96)
+    made.add_argument("--drafts", type=int, default=5, help="of the lookups")
+    made.add_argument("--head-drafts", type=int, default=2, help="of every other drafter")
     made.add_argument("--ngram", type=int, default=3, help="longest n-gram of both lookups")
     return run(made, measure, "speed", arguments)
 
@@ -48,70 +53,79 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     """Each dtype on its own, all ways of one dtype interleaved."""
     for dtype in options.dtypes:
-        loaded = load(options.model, dtype=dtype, device=options.device, progress=show)
-        ways = all_ways(loaded, options)
+        loaded = {
+            linear: load(options.model, dtype=dtype, device=options.device, linear=linear, progress=show)
+            for linear in options.linears
+        }
+        first = loaded[options.linears[0]]
         asked = domain_prompts(
-            loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed
+            first.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed
         )  # fmt: skip
-        speeds = interleaved(ways, asked, random.Random(options.seed))
-        for (way, domain), found in speeds.items():
-            add(sheet, dtype, way, domain, found, speeds["plain", domain], options)
+        seconds = interleaved(all_ways(loaded, options), asked, random.Random(options.seed))
+        for (way, domain), found in seconds.items():
+            add(sheet, dtype, way, domain, found, seconds[("plain", first.linear), domain], options)
 
 
-def all_ways(loaded: Loaded, options: argparse.Namespace) -> dict[str, Way]:
-    """Name -> decode a prompt greedily to full length and return the number of target passes."""
-    target = Target(loaded.model)
-
-    def ours(target: Target, name: str, prompt: Sequence[int]) -> int:
-        drafter = None if name == "plain" else _drafter(name, loaded, options.ngram)
-        (done,) = decode(
-            target, [prompt], drafter=drafter, drafts=options.drafts, max_tokens=options.tokens
-        )  # fmt: skip
-        return len(done.rounds)
-
-    def library(prompt: Sequence[int]) -> int:
-        end, loaded.model.generation_config.eos_token_id = loaded.model.generation_config.eos_token_id, None
-        library_lookup(loaded, prompt, drafts=options.drafts, max_tokens=options.tokens, ngram=options.ngram)
-        loaded.model.generation_config.eos_token_id = end
-        return 0
-
-    ways: dict[str, Way] = {n: partial(ours, target, n) for n in ("plain", *options.drafters)}
-    if "lookup" in options.drafters:
-        ways[LIBRARY] = library
-    for kernel in options.kernels if loaded.dtype in options.kernels_in else ():
-        quantized = Target(replaced(loaded.model, KERNELS[kernel]))
-        ways |= {f"{n}_{kernel}": partial(ours, quantized, n) for n in ("plain", *options.drafters[:1])}
+def all_ways(loaded: Mapping[str, Loaded], options: argparse.Namespace) -> dict[Way, Run]:
+    """Way -> decode a prompt greedily to full length. Every drafter with the first linear layers; with the others and
+    with the low-bit kernels plain decoding, and what looks up."""
+    first, *others = loaded.values()
+    copying = [n for n in options.drafters if n == LOOKUP]
+    ways: dict[Way, Run] = {}
+    for model, drafters in ((first, options.drafters), *((m, copying) for m in others)):
+        ways |= {(n, model.linear): partial(_ours, model, n, options) for n in ("plain", *drafters)}
+        if copying:
+            ways[LIBRARY, model.linear] = partial(_library, model, options)
+    for kernel in options.kernels if first.dtype in options.kernels_in else ():
+        packed = dataclasses.replace(first, model=replaced(first.model, KERNELS[kernel]))
+        ways |= {(n, kernel): partial(_ours, packed, n, options) for n in ("plain", *copying)}
     return ways
 
 
+def _ours(loaded: Loaded, name: str, options: argparse.Namespace, prompt: Sequence[int]) -> None:
+    drafts = options.drafts if name == LOOKUP else options.head_drafts
+    drafter = None
+    if name == LOOKUP:
+        drafter = Lookup(longest=options.ngram)
+    elif name != "plain":
+        drafter = choose(name, loaded)
+    decode(Target(loaded.model), [prompt], drafter=drafter, drafts=drafts, max_tokens=options.tokens)
+
+
+def _library(loaded: Loaded, options: argparse.Namespace, prompt: Sequence[int]) -> None:
+    end, loaded.model.generation_config.eos_token_id = loaded.model.generation_config.eos_token_id, None
+    library_lookup(loaded, prompt, drafts=options.drafts, max_tokens=options.tokens, ngram=options.ngram)
+    loaded.model.generation_config.eos_token_id = end
+
+
 def interleaved(
-    ways: dict[str, Way], asked: dict[str, list[list[int]]], rng: random.Random
-) -> dict[tuple[str, str], list[float]]:
+    ways: dict[Way, Run], asked: dict[str, list[list[int]]], rng: random.Random
+) -> dict[tuple[Way, str], list[float]]:
     """(way, domain) -> seconds for each prompt. The order of the ways is drawn anew for each prompt, so that none
     always runs after the same other; one uncounted turn comes first."""
-    found: dict[tuple[str, str], list[float]] = {(w, d): [] for d in asked for w in ways}
-    for way in ways.values():
-        way(next(iter(asked.values()))[0])
+    found: dict[tuple[Way, str], list[float]] = {(w, d): [] for d in asked for w in ways}
+    for write in ways.values():
+        write(next(iter(asked.values()))[0])
     for domain, texts in asked.items():
         for number, prompt in enumerate(texts, 1):
-            for name in rng.sample(list(ways), len(ways)):
+            for way in rng.sample(list(ways), len(ways)):
                 began = perf_counter()
-                ways[name](prompt)
-                found[name, domain].append(perf_counter() - began)
+                ways[way](prompt)
+                found[way, domain].append(perf_counter() - began)
             progress(f"{domain} {number}/{len(texts)}")
     return found
 
 
 def add(
-    sheet: Sheet, dtype: str, way: str, domain: str, seconds: Sequence[float], plain: Sequence[float],
+    sheet: Sheet, dtype: str, way: Way, domain: str, seconds: Sequence[float], plain: Sequence[float],
     options: argparse.Namespace,
 ) -> None:  # fmt: skip
     """Speed, and the speed-up over plain decoding."""
-    at = {"way": way, "domain": domain, "precision": dtype}
+    at = {"way": way[0], "linear": way[1], "domain": domain, "precision": dtype}
     shape = [1, options.tokens]
     value, spread = middle([options.tokens / s for s in seconds])
     sheet.add("decode_speed", value, spread, at, samples=len(seconds), unit="token/s", dtype=dtype, shape=shape)
-    if way != "plain":
+    if way != ("plain", options.linears[0]):
         speed_up(sheet, seconds, plain, at, dtype=dtype, shape=shape)
 
 
@@ -123,10 +137,6 @@ def speed_up(
     log, half = mean([math.log(p / s) for p, s in zip(plain, seconds, strict=True)])
     wide = math.exp(log) * (math.exp(half.value) - 1)
     sheet.add("speedup", math.exp(log), Spread(wide, "ci95"), at, samples=len(seconds), dtype=dtype, shape=shape)
-
-
-def _drafter(name: str, loaded: Loaded, ngram: int) -> Drafter:
-    return Lookup(longest=ngram) if name == "lookup" else choose(name, loaded)
 
 
 def _texts(text: str) -> tuple[str, ...]:

@@ -1,21 +1,21 @@
 """What a target pass costs against its width and its batch: the cost curve of speculative decoding, measured.
 
-Every turn visits every width once, so that a slow moment of the machine hits all of them. Beside each time stands what
-the memory allows at best: a pass must read every weight once.
+Every turn visits every width once, with torch's product and with our own in turn, so that a slow moment of the machine
+hits all of them. Beside each time stands what the memory allows at best: a pass must read every weight once.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from time import perf_counter
 
 import torch
 
 from gpu_demos.measure.common import Sheet, middle, parser, progress, run
-from gpu_demos.models import DTYPES, load, show
+from gpu_demos.models import LINEARS, load, show
 from gpu_demos.record import Bound
 from gpu_demos.target import Target
 
@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.verify_cost", (__doc__ or "").splitlines()[0], "verify_cost")
     made.add_argument("--widths", type=_numbers, default=WIDTHS, help="positions of one pass, e.g. 1,2,4")
     made.add_argument("--batches", type=_numbers, default=BATCHES)
-    made.add_argument("--dtypes", type=lambda text: tuple(text.split(",")), default=tuple(DTYPES))
+    made.add_argument("--dtypes", type=lambda text: tuple(text.split(",")), default=("fp32", "bf16"))
+    made.add_argument("--linears", type=lambda text: tuple(text.split(",")), default=LINEARS, help="torch on CUDA")
     made.add_argument("--context", type=int, default=256, help="cached positions before the pass")
     made.add_argument("--turns", type=int, default=15)
     return run(made, measure, "verify_cost", arguments)
@@ -41,39 +42,44 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     value, spread = middle(rate)
     sheet.add("read_bandwidth", value, spread, {}, unit="GB/s", samples=len(rate), dtype="fp32", shape=[BUFFER // 4])
     for dtype in options.dtypes:
-        target = Target(load(options.model, dtype=dtype, device=options.device, progress=show).model)
-        weights = sum(p.numel() * p.element_size() for p in target.model.parameters())
+        targets = {
+            linear: Target(load(options.model, dtype=dtype, device=options.device, linear=linear, progress=show).model)
+            for linear in options.linears
+        }
+        weights = sum(p.numel() * p.element_size() for p in next(iter(targets.values())).model.parameters())
         bound = Bound(1e3 * weights / (1e9 * value), "ms", "all weights read once at the measured bandwidth")
-        times = pass_times(target, options.widths, options.batches, options.context, options.turns, options.seed)
-        for (batch, width), found in times.items():
+        times = pass_times(targets, options.widths, options.batches, options.context, options.turns, options.seed)
+        for (linear, batch, width), found in times.items():
             taken, spread = middle([1e3 * t for t in found])
-            at = {"batch": batch, "width": width, "context": options.context, "precision": dtype}
+            at = {"batch": batch, "width": width, "context": options.context, "precision": dtype, "linear": linear}
             sheet.add(
                 "pass_time", taken, spread, at, unit="ms", samples=len(found), dtype=dtype, bound=bound,
-                shape=[batch, width, target.model.config.hidden_size],
+                shape=[batch, width, targets[linear].model.config.hidden_size],
             )  # fmt: skip
         progress(f"{dtype}: {len(times)} shapes, {options.turns} turns")
 
 
 @torch.inference_mode()
 def pass_times(
-    target: Target, widths: Sequence[int], batches: Sequence[int], context: int, turns: int, seed: int
-) -> dict[tuple[int, int], list[float]]:
-    """(batch, width) -> seconds of a pass over `width` new positions of each row, with the logits of all of them, after
-    `context` cached ones; one value a turn, the first turn left out."""
-    generator = torch.Generator().manual_seed(seed)
-    caches = {b: target.new_cache(b, context + max(widths)) for b in batches}
-    for batch, cache in caches.items():
-        ids = torch.randint(target.vocabulary, (batch, context), generator=generator).to(target.device)
-        target.run(ids, [0] * batch, cache)
-    times: dict[tuple[int, int], list[float]] = {shape: [] for shape in product(batches, widths)}
+    targets: Mapping[str, Target], widths: Sequence[int], batches: Sequence[int], context: int, turns: int, seed: int
+) -> dict[tuple[str, int, int], list[float]]:
+    """(linear, batch, width) -> seconds of a pass over `width` new positions of each row, with the logits of all of
+    them, after `context` cached ones; one value a turn, the first turn left out. The targets take turns."""
+    generator, anyone = torch.Generator().manual_seed(seed), next(iter(targets.values()))
+    caches = {(name, b): t.new_cache(b, context + max(widths)) for name, t in targets.items() for b in batches}
+    for (name, batch), cache in caches.items():
+        ids = torch.randint(anyone.vocabulary, (batch, context), generator=generator).to(anyone.device)
+        targets[name].run(ids, [0] * batch, cache)
+    times: dict[tuple[str, int, int], list[float]] = {
+        (name, *shape): [] for shape in product(batches, widths) for name in targets
+    }
     for turn in range(turns + 1):
-        for (batch, width), found in times.items():
-            ids = torch.randint(target.vocabulary, (batch, width), generator=generator).to(target.device)
+        for (name, batch, width), found in times.items():
+            ids = torch.randint(anyone.vocabulary, (batch, width), generator=generator).to(anyone.device)
             began = perf_counter()
-            target.logits(target.run(ids, [context] * batch, caches[batch]).hidden)
-            if target.device.type == "cuda":
-                torch.cuda.synchronize(target.device)
+            targets[name].logits(targets[name].run(ids, [context] * batch, caches[name, batch]).hidden)
+            if anyone.device.type == "cuda":
+                torch.cuda.synchronize(anyone.device)
             if turn:
                 found.append(perf_counter() - began)
     return times

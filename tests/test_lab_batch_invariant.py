@@ -1,0 +1,158 @@
+"""The kernel of our own: against torch's product in float64, and the same bits whatever the number of tokens."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from gpu_demos import batch_invariant
+from gpu_demos.batch_invariant import BatchInvariantLinear, KernelUnavailable, linear, misfit, use
+from gpu_demos.decoding import decode
+from gpu_demos.drafters.lookup import Lookup
+from gpu_demos.target import Target
+from tests.lab_training import tiny_llama
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 40)
+
+
+def numbers(*shape: int, seed: int) -> torch.Tensor:
+    """Normal numbers, always the same."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("inputs", [8, 24, 576])
+@pytest.mark.parametrize("outputs", [1, 7, 20, 192])
+def test_float32_is_the_product(inputs: int, outputs: int) -> None:
+    """Every width, within the rounding of float32 sums."""
+    weight = numbers(outputs, inputs, seed=1)
+    for width in WIDTHS:
+        x = numbers(width, inputs, seed=width)
+        assert torch.allclose(linear(x, weight).double(), x.double() @ weight.double().T, rtol=1e-5, atol=1e-4)
+
+
+def test_bf16_is_the_product_rounded_once() -> None:
+    """Half a unit in the last place at most from the exact product, but for the rounding of the sums."""
+    weight = numbers(192, 576, seed=1).bfloat16()
+    for width in WIDTHS:
+        x = numbers(width, 576, seed=width).bfloat16()
+        exact = x.double() @ weight.double().T
+        assert ((linear(x, weight).double() - exact).abs() <= exact.abs() * 2**-8 + 2e-5).all()
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 3.3895e38, 1e-40, float("inf"), float("-inf"), float("nan")])
+def test_bf16_rounds_as_torch_does(value: float) -> None:
+    """A product with one term is a conversion: subnormals, the largest number, infinities and NaN."""
+    x, weight = torch.zeros(1, 8, dtype=torch.bfloat16), torch.zeros(4, 8, dtype=torch.bfloat16)
+    x[0, 0], weight[:, 0] = value, 1.0
+    expected = torch.tensor(value).bfloat16().expand(1, 4)
+    assert torch.equal(linear(x, weight).nan_to_num(9.0), expected.nan_to_num(9.0))
+
+
+def test_ties_go_to_even() -> None:
+    """1 + 2⁻⁸ lies between two bf16 numbers, and so does 1 + 3 · 2⁻⁸: both go to the even one."""
+    x, weight = torch.zeros(1, 8, dtype=torch.bfloat16), torch.zeros(4, 8, dtype=torch.bfloat16)
+    x[0, :2] = 1.0
+    weight[:, 0], weight[:2, 1], weight[2:, 1] = 1.0, 2.0**-8, 3 * 2.0**-8
+    assert linear(x, weight)[0].tolist() == [1.0, 1.0, 1 + 2**-6, 1 + 2**-6]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_token_gets_the_same_bits_in_every_width(dtype: torch.dtype) -> None:
+    """Alone, among others, with one thread and with two; torch's own product does not promise that."""
+    weight, x = numbers(100, 584, seed=1).to(dtype), numbers(40, 584, seed=2).to(dtype)
+    alone = torch.cat([linear(row[None], weight) for row in x])
+    for width in WIDTHS:
+        assert torch.equal(linear(x[:width], weight), alone[:width])
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        assert torch.equal(linear(x, weight), alone)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_shapes_and_strides_are_those_of_torch() -> None:
+    """Leading sizes stay, a transposed input is read in its order, no token gives no token."""
+    weight, x = numbers(12, 16, seed=1), numbers(16, 3, 5, seed=2).permute(2, 1, 0)
+    assert torch.allclose(linear(x, weight), x @ weight.T, atol=1e-5)
+    assert linear(torch.empty(2, 0, 16), weight).shape == (2, 0, 12)
+
+
+@pytest.mark.parametrize(
+    ("weight", "reason"),
+    [
+        (torch.ones(4, 12), "multiple of 8"), (torch.ones(8, 4).T, "contiguous"),
+        (torch.ones(4, 8, dtype=torch.float16), "float16"), (torch.ones(4, 8, device="meta"), "meta"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(weight: torch.Tensor, reason: str) -> None:
+    """The kernel is never called on what it cannot read."""
+    assert reason in misfit(weight)
+
+
+def test_input_that_does_not_go_with_the_weight_is_refused() -> None:
+    """Another width or another dtype would be read beyond its end."""
+    for x in (torch.ones(1, 16), torch.ones(1, 8, dtype=torch.bfloat16)):
+        with pytest.raises(ValueError, match="does not go with"):
+            linear(x, torch.ones(4, 8))
+
+
+def test_layers_are_replaced_in_place_and_the_rest_is_counted() -> None:
+    """A bias and an odd size stay with torch; the weights are the same tensors, tied or not."""
+    module = nn.Sequential(nn.Linear(8, 4, bias=False), nn.Linear(4, 12), nn.Linear(12, 3, bias=False))
+    weights = [layer.weight for layer in module]  # type: ignore[union-attr]
+    assert use(module) == 2
+    assert [isinstance(layer, BatchInvariantLinear) for layer in module] == [True, False, False]
+    assert all(a is layer.weight for a, layer in zip(weights, module, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_decoding_with_it_writes_what_torch_writes_in_float32(dtype: torch.dtype) -> None:
+    """Plain and speculative, on a small model; in bf16 the two agree with each other."""
+    model = tiny_llama().to(dtype)
+    prompt = [5, 6, 7, 5, 6, 7, 5]
+    (before,) = decode(Target(model), [prompt], max_tokens=40)
+    assert use(model) == 0
+    (plain,) = decode(Target(model), [prompt], max_tokens=40)
+    (fast,) = decode(Target(model), [prompt], max_tokens=40, drafter=Lookup())
+    assert plain.tokens == fast.tokens and len(fast.rounds) < 40
+    assert dtype != torch.float32 or plain.tokens == before.tokens
+
+
+def test_compiler_that_is_missing_or_fails_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One sentence each, and nothing is left that a later build would take as good."""
+    for compiler, message in (("no-such-compiler", "not on the path"), ("", "CC is empty"), ("false", "failed")):
+        monkeypatch.setenv("CC", compiler)
+        with pytest.raises(KernelUnavailable, match=message):
+            batch_invariant.build(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_it_is_compiled_once_for_each_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A second build finds the first one; another source is another file."""
+    first = batch_invariant.build(tmp_path)
+    stamp = first.stat().st_mtime_ns
+    assert batch_invariant.build(tmp_path) == first and first.stat().st_mtime_ns == stamp
+    changed = tmp_path / "changed.c"
+    changed.write_text(batch_invariant.SOURCE.read_text(encoding="utf-8") + "// changed\n", encoding="utf-8")
+    monkeypatch.setattr(batch_invariant, "SOURCE", changed)
+    assert batch_invariant.build(tmp_path) != first
+
+
+def test_asked_for_and_not_to_be_had_is_an_error_and_auto_is_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`auto` never fails; `invariant` says what is missing."""
+    from gpu_demos import models
+
+    def missing() -> None:
+        raise KernelUnavailable("no C compiler: cc is not on the path")
+
+    monkeypatch.setattr(batch_invariant, "kernel", missing)
+    model = tiny_llama()
+    assert models._use(model, "auto") == models._use(model, "torch") == "torch"
+    with pytest.raises(KernelUnavailable, match="no C compiler"):
+        models._use(model, "invariant")
