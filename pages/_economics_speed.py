@@ -46,14 +46,14 @@ def verification() -> Costs:
     if get("curve") == OWN and own is not None:
         return own
     if get("curve") in MEASURED:
-        return measured(MEASURED[get("curve")])
+        return measured(*MEASURED[get("curve")])
     return costs_of(get("curve") if get("curve") != OWN else CURVES[0])
 
 
-@lru_cache(maxsize=2)
-def measured(precision: str) -> Costs:
+@lru_cache(maxsize=len(MEASURED))
+def measured(precision: str, linear: str) -> Costs:
     """Times of passes over one position and more, over the time of the first: as far as every width was measured."""
-    at = {"precision": precision, "batch": "1"}
+    at = {"precision": precision, "linear": linear, "batch": "1"}
     times = [Fraction(_records.printed("verify_cost", "pass_time", width=str(w), **at)) for w in MEASURED_WIDTHS]
     return tuple(time / times[0] for time in times)
 

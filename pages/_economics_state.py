@@ -33,7 +33,11 @@ DRAFT_TIMES = tuple(range(11))
 VERIFY_TIMES = tuple(range(10, 31, 2))
 TREE_PAIRS = tuple(n for n in ("argmax_agrees_tv_large", "argmax_differs_tv_small", "zero_in_draft") if n in PRESETS)
 GUESSES = ("same", "other", "equal", "unknown")
-MEASURED = {"real_fp32": "fp32", "real_bf16": "bf16"}  # curve of the two processor cores -> how numbers are stored
+MEASURED = {  # curve of the two processor cores -> how numbers are stored, and whose linear layers
+    "real_fp32": ("fp32", "torch"),
+    "real_bf16": ("bf16", "torch"),
+    "real_own": ("bf16", "invariant"),
+}
 CURVES = (*(v.id for v in VERIFICATIONS), *MEASURED, OWN)
 SPEEDS = tuple(Fraction(i, 10) for i in range(31))  # what the first guess may say
 

@@ -52,10 +52,14 @@ TASKS = (
     Column("real_gained", "n_+", "task_gained", {"task": "all"}),
     Column("real_p", "p", "task_mcnemar_p", {"task": "all"}),
 )
-WAYS = {
-    **{f"{d}_{p}": {"way": d, "precision": p} for p in ("fp32", "bf16") for d in (*DRAFTERS, "transformers_lookup")},
-    **{f"{w}_bf16": {"way": w, "precision": "bf16"}
-       for w in ("plain_int8", "plain_int4", "lookup_int8", "lookup_int4")},
+OWN = "invariant"  # linear layers of our own; plain decoding with them is what the others are compared with
+WAYS: dict[str, At] = {
+    **{f"{d}_{p}": {"way": d, "precision": p, "linear": OWN}
+       for p in ("fp32", "bf16") for d in (*DRAFTERS, "transformers_lookup")},
+    **{f"{w}_torch_{p}": {"way": w, "precision": p, "linear": "torch"}
+       for p in ("fp32", "bf16") for w in ("plain", "lookup", "transformers_lookup")},
+    **{f"{w}_{k}_bf16": {"way": w, "precision": "bf16", "linear": k}
+       for w in ("plain", "lookup") for k in ("int8", "int4")},
 }  # fmt: skip
 CACHES: dict[str, At] = {
     "kv_exact": {"cache": "exact"},
@@ -79,8 +83,8 @@ TABLES: dict[str, Shown] = {
     ),
     "speculation_economics.real_passes": Shown(
         "verify_cost", "width",
-        tuple(Column(f"real_{p}_{b}", rf"T_{{{b}}}", "pass_time", {"precision": p, "batch": b}, "ms")
-              for p in ("fp32", "bf16") for b in ("1", "4")),
+        tuple(Column(f"real_{p}_{k}_{b}", rf"T_{{{b}}}", "pass_time", {"precision": p, "batch": b, "linear": k}, "ms")
+              for b, k in (("1", "torch"), ("1", OWN), ("4", OWN)) for p in ("fp32", "bf16")),
         _each("width", ("1", "2", "3", "4", "5", "6", "8", "12", "16", "24", "32")),
     ),
     "speculation_economics.real_speeds": Shown(
@@ -146,6 +150,21 @@ TABLES: dict[str, Shown] = {
                   ("pinsker", r"\sqrt{D/2}", "pinsker_bound", "1"),
               ) for d in DOMAINS),
         {f"{d}_1": {"drafter": d, "temperature": "1"} for d in DRAFTERS},
+    ),
+    "model_lab.real_parted": Shown(
+        "exactness", "drafter",
+        (Column("real_parted_fp32", "n", "greedy_texts_parted", {"precision": "fp32", "linear": "torch"}),
+         *(Column(f"{name}_{k}", tex, record, {"precision": "bf16", "linear": k})
+           for k in ("torch", OWN)
+           for name, tex, record in (("real_parted_bf16", "n", "greedy_texts_parted"),
+                                     ("real_gap", "g", "gap_where_parted")))),
+        _each("drafter", DRAFTERS),
+    ),
+    "model_lab.real_law": Shown(
+        "exactness", "rule",
+        (Column("real_chi", r"\chi^2", "chi_square", {}), Column("real_freedom", r"\nu", "degrees_of_freedom", {}),
+         Column("real_p", "p", "p_value", {})),
+        _each("rule", ("exact", "no_residual")),
     ),
 }  # fmt: skip
 

@@ -38,7 +38,7 @@ from tests.measured_tables import entry, printed
 
 TOPIC = "speculation_economics"
 Cells = dict[tuple[int, str], tuple[str, str]]
-REAL = {"real_fp32": "fp32", "real_bf16": "bf16"}
+REAL = {"real_fp32": ("fp32", "torch"), "real_bf16": ("bf16", "torch"), "real_own": ("bf16", "invariant")}
 ENDS: dict[str, tuple[object, ...]] = {
     "rate": (0, len(RATES) - 1), "gamma": (0, 12), "cost": COST_IDS, "curve": (*(v.id for v in VERIFICATIONS), *REAL),
     "example": tuple(e.id for e in EXAMPLES), "draft_ms": (0, 10), "verify_ms": (0, 10),
@@ -99,10 +99,8 @@ def costs(curve: str) -> tuple[Fraction, ...]:
     """A built-in curve, or the measured times of passes over one to six positions, relative to the first."""
     if curve not in REAL:
         return costs_of(curve)
-    times = [
-        Fraction(printed(entry("verify_cost", "pass_time", precision=REAL[curve], batch="1", width=str(w))))
-        for w in (1, 2, 3, 4, 5, 6)
-    ]
+    at = {"precision": REAL[curve][0], "linear": REAL[curve][1], "batch": "1"}
+    times = [Fraction(printed(entry("verify_cost", "pass_time", width=str(w), **at))) for w in range(1, 7)]
     return tuple(t / times[0] for t in times)
 
 

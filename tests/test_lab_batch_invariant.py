@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,10 @@ from gpu_demos.batch_invariant import BatchInvariantLinear, KernelUnavailable, l
 from gpu_demos.decoding import decode
 from gpu_demos.drafters.lookup import Lookup
 from gpu_demos.target import Target
+from tests.lab_measure import NO_COMPILER
 from tests.lab_training import tiny_llama
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(bool(NO_COMPILER), reason=NO_COMPILER)
 WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 40)
 
 

@@ -3,7 +3,7 @@
 All ways take turns on one prompt after another, in one process, and write the same number of tokens; a way's speed-up
 is the ratio to plain decoding on the same prompt with the first of `--linears`, and prompts are the independent units.
 transformers' own prompt lookup takes part with the same layers, draft budget and n-gram length. A drafter that looks up
-may propose more than one that has to run for each draft.
+may propose more than one that has to run for each draft; `scheduled` is the block head that decides for itself.
 """
 
 from __future__ import annotations
@@ -15,13 +15,18 @@ import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from statistics import median
 from time import perf_counter
+from typing import cast
 
 from gpu_demos.decoding import decode
+from gpu_demos.decoding_types import Drafter
+from gpu_demos.drafters.block_drafter import BlockDrafter, Scheduled
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.drafters.lookup import Lookup
 from gpu_demos.low_bit_linear import KERNELS, replaced
 from gpu_demos.measure.common import Sheet, domain_prompts, mean, middle, parser, progress, run
+from gpu_demos.measure.verify_cost import pass_times
 from gpu_demos.models import LINEARS, Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.speculative import library_lookup
@@ -31,6 +36,8 @@ Run = Callable[[Sequence[int]], None]
 Way = tuple[str, str]  # what decodes, and the linear layers that it computes with
 LIBRARY = "transformers_lookup"
 LOOKUP = "lookup"
+SCHEDULED = "scheduled"
+SCHEDULE_TURNS = 9  # passes of each width before the schedule is known
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,23 +80,43 @@ def all_ways(loaded: Mapping[str, Loaded], options: argparse.Namespace) -> dict[
     copying = [n for n in options.drafters if n == LOOKUP]
     ways: dict[Way, Run] = {}
     for model, drafters in ((first, options.drafters), *((m, copying) for m in others)):
-        ways |= {(n, model.linear): partial(_ours, model, n, options) for n in ("plain", *drafters)}
+        ways |= {(n, model.linear): _ours(model, n, options) for n in ("plain", *drafters)}
         if copying:
             ways[LIBRARY, model.linear] = partial(_library, model, options)
+    if "block" in options.drafters:
+        ways[SCHEDULED, first.linear] = _ours(first, SCHEDULED, options)
     for kernel in options.kernels if first.dtype in options.kernels_in else ():
         packed = dataclasses.replace(first, model=replaced(first.model, KERNELS[kernel]))
-        ways |= {(n, kernel): partial(_ours, packed, n, options) for n in ("plain", *copying)}
+        ways |= {(n, kernel): _ours(packed, n, options) for n in ("plain", *copying)}
     return ways
 
 
-def _ours(loaded: Loaded, name: str, options: argparse.Namespace, prompt: Sequence[int]) -> None:
-    drafts = options.drafts if name == LOOKUP else options.head_drafts
-    drafter = None
+def _ours(loaded: Loaded, name: str, options: argparse.Namespace) -> Run:
+    """Our own loop, its drafter made beforehand: reading weights is not decoding."""
+    drafter: Drafter | None = None
     if name == LOOKUP:
         drafter = Lookup(longest=options.ngram)
+    elif name == SCHEDULED:
+        drafter = scheduled(loaded, options)
     elif name != "plain":
         drafter = choose(name, loaded)
-    decode(Target(loaded.model), [prompt], drafter=drafter, drafts=drafts, max_tokens=options.tokens)
+    drafts = options.drafts if name in (LOOKUP, SCHEDULED) else options.head_drafts
+
+    def write(prompt: Sequence[int]) -> None:
+        decode(Target(loaded.model), [prompt], drafter=drafter, drafts=drafts, max_tokens=options.tokens)
+
+    return write
+
+
+def scheduled(loaded: Loaded, options: argparse.Namespace) -> Drafter:
+    """The block head, its draft ended by Algorithm 1 on the times that a pass takes on this machine, measured now."""
+    drafter = cast(BlockDrafter, choose("block", loaded))
+    widths = range(1, options.drafts + 2)
+    times = pass_times(
+        {loaded.linear: Target(loaded.model)}, widths, (1,), options.prompt_tokens, SCHEDULE_TURNS, options.seed
+    )  # fmt: skip
+    drafter.stop = Scheduled(tuple(median(times[loaded.linear, 1, width]) for width in widths))
+    return drafter
 
 
 def _library(loaded: Loaded, options: argparse.Namespace, prompt: Sequence[int]) -> None:

@@ -12,10 +12,30 @@
     return `<svg viewBox="0 0 18 18" width="16" height="16" aria-hidden="true"><path d="${path}" fill="currentColor" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/></svg>`
   }
 
-  const lane = l => el('div', { class: 'wiki-lane', role: 'group', 'aria-label': l.label },
-    el('span', { class: 'wiki-lane-label' }, l.label),
-    el('ol', { class: 'wiki-tape' }, l.cells.map(c => el('li', { 'data-state': c.state, title: c.title },
-      el('span', {}, c.text), el('span', { class: 'wiki-hidden' }, ` ${c.title}`)))))
+  // Cells stay and change: new elements would cost the browser their style in every frame of a drag.
+  const fill = (item, cell) => {
+    const now = JSON.stringify(cell)
+    if (item.shown === now) return
+    item.shown = now
+    item.dataset.state = cell.state
+    item.title = cell.title
+    item.firstChild.textContent = cell.text
+    item.lastChild.textContent = ` ${cell.title}`
+  }
+  const trim = (box, count) => { while (box.children.length > count) box.lastChild.remove() }
+  const draw = (stage, lanes) => {
+    trim(stage, lanes.length)
+    lanes.forEach((lane, i) => {
+      const box = stage.children[i] ?? stage.appendChild(el('div', { class: 'wiki-lane', role: 'group' },
+        el('span', { class: 'wiki-lane-label' }), el('ol', { class: 'wiki-tape' })))
+      const tape = box.lastChild
+      box.setAttribute('aria-label', lane.label)
+      box.firstChild.textContent = lane.label
+      trim(tape, lane.cells.length)
+      lane.cells.forEach((cell, j) => fill(
+        tape.children[j] ?? tape.appendChild(el('li', {}, el('span'), el('span', { class: 'wiki-hidden' }))), cell))
+    })
+  }
 
   wiki.parts.player = (root, data, memory, first) => {
     const { step, ...rest } = data
@@ -37,7 +57,7 @@
     const show = () => {
       memory.at = Math.min(Math.max(0, memory.at), last())
       const s = steps()[memory.at]
-      stage.replaceChildren(...s.lanes.map(lane))
+      draw(stage, s.lanes)
       caption.innerHTML = s.caption
       scrub.max = last()
       scrub.value = memory.at
