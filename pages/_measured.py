@@ -55,7 +55,7 @@ TASKS = (
 OWN = "invariant"  # linear layers of our own; plain decoding with them is what the others are compared with
 WAYS: dict[str, At] = {
     **{f"{d}_{p}": {"way": d, "precision": p, "linear": OWN}
-       for p in ("fp32", "bf16") for d in (*DRAFTERS, "transformers_lookup")},
+       for p in ("fp32", "bf16") for d in (*DRAFTERS, "scheduled", "transformers_lookup")},
     **{f"{w}_torch_{p}": {"way": w, "precision": p, "linear": "torch"}
        for p in ("fp32", "bf16") for w in ("plain", "lookup", "transformers_lookup")},
     **{f"{w}_{k}_bf16": {"way": w, "precision": "bf16", "linear": k}
@@ -153,7 +153,7 @@ TABLES: dict[str, Shown] = {
     ),
     "model_lab.real_parted": Shown(
         "exactness", "drafter",
-        (Column("real_parted_fp32", "n", "greedy_texts_parted", {"precision": "fp32", "linear": "torch"}),
+        (Column("real_parted_fp32", "n", "greedy_texts_parted", {"precision": "fp32", "linear": OWN}),
          *(Column(f"{name}_{k}", tex, record, {"precision": "bf16", "linear": k})
            for k in ("torch", OWN)
            for name, tex, record in (("real_parted_bf16", "n", "greedy_texts_parted"),

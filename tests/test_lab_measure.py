@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import math
 from collections import Counter
 from itertools import product
@@ -14,6 +16,7 @@ from scipy import stats
 
 from gpu_demos.acceptance import Laws, Sampling
 from gpu_demos.decoding import decode
+from gpu_demos.drafters.block_drafter import BlockDrafter, Scheduled
 from gpu_demos.drafters.early_exit import EarlyExit
 from gpu_demos.drafters.lookup import Lookup
 from gpu_demos.measure import acceptance, exactness, speed, verify_cost
@@ -142,13 +145,34 @@ def test_speedup_is_the_geometric_mean_of_ratios(monkeypatch: pytest.MonkeyPatch
     assert find(sheet.records, "speed.speedup").value == pytest.approx(4)
 
 
+def test_scheduled_block_is_ended_by_the_times_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stop holds the median of the passes of each width up to all drafts and the pending token; the text is plain
+    decoding's, and drafts end where Algorithm 1 does with these times."""
+    from tests.test_lab_block_drafter import TAPS, head_of
+    from tests.tiny_llama import tiny
+
+    loaded = dataclasses.replace(tiny_loaded("fp32"), model=tiny(50).model)
+    monkeypatch.setattr(speed, "choose", lambda name, loaded: BlockDrafter(head_of(50), TAPS))
+    asked = argparse.Namespace(drafts=3, prompt_tokens=8, seed=1)
+    for times, longest in (([1, 9, 1, 9], 0), ([1.0, 1.0, 1.0, 1.0], 3)):  # dear and free
+        passes = {("torch", 1, w): [t, t, 99.0] for w, t in enumerate(times, 1)}
+        monkeypatch.setattr(speed, "pass_times", lambda *a, passes=passes: passes)
+        drafter = speed.scheduled(loaded, asked)
+        assert isinstance(drafter, BlockDrafter) and drafter.stop == Scheduled(tuple(times))
+        (done,) = decode(Target(loaded.model), [[5, 9, 30]], drafter=drafter, drafts=3, max_tokens=12)
+        (plain,) = decode(Target(loaded.model), [[5, 9, 30]], max_tokens=12)
+        assert done.tokens == plain.tokens
+        assert max(len(r.drafts) for r in done.rounds) == longest
+
+
 def test_exactness_finds_the_broken_rule_and_passes_the_right_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """In float32 no greedy text parts; the exact rule passes the chi-square test and the one without residual fails."""
     records = measured(
-        monkeypatch, exactness, tmp_path / "r.json", "--drafters", "lookup,exit", "--dtypes", "fp32", "--texts", "2",
-        "--prompt-tokens", "8", "--tokens", "16", "--draws", "3000", "--batch", "500", "--sampled-drafter", "exit",
+        monkeypatch, exactness, tmp_path / "r.json", "--drafters", "lookup,exit",
+        "--passes", "fp32:torch,fp32:invariant", "--texts", "2", "--prompt-tokens", "8", "--tokens", "16",
+        "--draws", "3000", "--batch", "500", "--sampled-drafter", "exit",
     )  # fmt: skip
     parted = [r.value for r in records if r.id == "exactness.greedy_texts_parted"]
     assert parted == [0] * 4  # two drafters, two sorts of linear layers

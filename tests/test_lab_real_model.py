@@ -52,7 +52,7 @@ FEWER = {"lookup": 1.0, "mtp": 0.85, "block": 0.85, "exit": 1.01}  # passes a to
 
 @cache
 def real() -> tuple[Loaded, Target]:
-    loaded = load(dtype="fp32")
+    loaded = load(dtype="fp32", linear="auto")
     return loaded, Target(loaded.model)
 
 

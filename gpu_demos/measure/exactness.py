@@ -14,7 +14,6 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import product
 
 import numpy as np
 import torch
@@ -26,10 +25,11 @@ from gpu_demos.decoding import decode
 from gpu_demos.decoding_types import Decoded
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.measure.common import SURE, Sheet, domain_prompts, parser, progress, run
-from gpu_demos.models import LINEARS, Loaded, load, show
+from gpu_demos.models import DTYPES, LINEARS, Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.target import Target
 
+PASSES = (("fp32", "invariant"), ("bf16", "torch"), ("bf16", "invariant"))
 EXPECTED_LEAST = 5.0  # cells of a chi-square test with less are put together
 FIRST_TOKENS = 12  # how many of the most frequent first tokens give a law to test
 
@@ -38,8 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
     made = parser("gpu_demos.measure.exactness", (__doc__ or "").splitlines()[0], "exactness")
     made.add_argument("--drafters", type=lambda text: tuple(text.split(",")), default=NAMES)
-    made.add_argument("--dtypes", type=lambda text: tuple(text.split(",")), default=("fp32", "bf16"))
-    made.add_argument("--linears", type=lambda text: tuple(text.split(",")), default=LINEARS)
+    made.add_argument("--passes", type=_passes, default=PASSES, help="dtype:linear of greedy texts; the first samples")
     made.add_argument("--texts", type=int, default=7, help="prompts of each domain")
     made.add_argument("--prompt-tokens", type=int, default=32)
     made.add_argument("--tokens", type=int, default=64)
@@ -51,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     """Greedy texts for each dtype and drafter, then the chi-square test with its negative control."""
-    for dtype, linear in product(options.dtypes, options.linears):
+    for dtype, linear in options.passes:
         loaded = load(options.model, dtype=dtype, device=options.device, linear=linear, progress=show)
         asked = domain_prompts(loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed)
         prompts = [prompt for texts in asked.values() for prompt in texts]
@@ -59,7 +58,7 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
         for name in options.drafters:
             greedy(sheet, loaded, name, plain, options)
             progress(f"{dtype}, {linear}, {name}")
-    loaded = load(options.model, dtype="fp32", device=options.device, linear=options.linears[-1], progress=show)
+    loaded = load(options.model, dtype="fp32", device=options.device, linear=options.passes[0][1], progress=show)
     for rule in ("exact", "no_residual"):
         sampled(sheet, loaded, rule, options)
 
@@ -161,6 +160,13 @@ def chi_square(counts: Counter[int], expected: np.ndarray) -> tuple[float, int]:
     cells.append((observed[~wide].sum(), expected[~wide].sum() * total))
     cells = [(o, e) for o, e in cells if e > 0]
     return float(sum((o - e) ** 2 / e for o, e in cells)), len(cells) - 1
+
+
+def _passes(text: str) -> tuple[tuple[str, ...], ...]:
+    found = tuple(tuple(one.split(":")) for one in text.split(","))
+    if any(len(one) != 2 or one[0] not in DTYPES or one[1] not in LINEARS for one in found):
+        raise argparse.ArgumentTypeError(f"{text!r} must be pairs such as fp32:torch, bf16:invariant")
+    return found
 
 
 if __name__ == "__main__":
