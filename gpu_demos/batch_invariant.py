@@ -1,9 +1,9 @@
 """Linear layers by a small C kernel of our own: each weight is read once for all tokens, and the bits of a token do not
 depend on how many tokens are computed with it.
 
-Decoding is bound by the reading of weights, so a pass over six tokens should cost little more than a pass over one. On
-a processor without instructions for bf16 it costs several times as much with torch, whose product there works token by
-token. This kernel widens a bf16 weight in a register, uses it for every token, and adds in one order: float32 sums, in
+A pass has to read every weight once, however many tokens it is over. On a processor without instructions for bf16
+torch's product reads them again for each token, and a pass over six costs several times as much as one over one. This
+kernel widens a bf16 weight in a register, uses it for every token, and adds in one order: float32 sums, in
 bf16 rounded once at the end. Source: `batch_invariant.c`, compiled on first use by the C compiler of the machine
 (`CC`, else cc), for this machine, into the cache folder. Forward only; no gradient.
 """
@@ -16,6 +16,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -25,15 +26,17 @@ import torch
 from torch import nn
 
 from gpu_demos.measure.provenance import device_name
-from gpu_demos.models_fetch import cache_folder, scratch
+from gpu_demos.models_fetch import cache_folder, sha256
 
 SOURCE = Path(__file__).with_suffix(".c")
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
 DTYPES = (torch.float32, torch.bfloat16)
+CPUINFO = Path("/proc/cpuinfo")
+Kernel = Callable[..., int]
 
 
 class KernelUnavailable(ValueError):
-    """The kernel cannot be had on this machine; the message says why."""
+    """The kernel cannot be had on this machine, or not for this model; the message says why."""
 
 
 class BatchInvariantLinear(nn.Linear):
@@ -45,12 +48,15 @@ class BatchInvariantLinear(nn.Linear):
 
 
 def linear(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """(…, in) and (out, in) -> (…, out), in the dtype of both. `misfit(weight)` must be empty.
+    """(…, in) and (out, in) -> (…, out), in the dtype of both; no gradient.
 
-    Raises KernelUnavailable where the kernel cannot be built, ValueError where the two do not go together.
+    Raises KernelUnavailable where the kernel cannot be built or does not take this weight, ValueError where the two do
+    not go together, MemoryError.
     """
+    if reason := misfit(weight):
+        raise KernelUnavailable(reason)
     outputs, inputs = weight.shape
-    if x.dtype != weight.dtype or x.shape[-1] != inputs or x.device != weight.device:
+    if x.dtype != weight.dtype or x.shape[-1] != inputs or x.device != weight.device or x.requires_grad:
         raise ValueError(f"x: {tuple(x.shape)} {x.dtype} does not go with weight: {tuple(weight.shape)} {weight.dtype}")
     x = x.contiguous()
     out = torch.empty(*x.shape[:-1], outputs, dtype=x.dtype)
@@ -60,62 +66,115 @@ def linear(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     return out
 
 
-def use(module: nn.Module) -> int:
+def use(module: nn.Module, *, whole: bool = False) -> None:
     """Compute with the kernel in every linear layer of `module` that fits, in place; the weights stay the same tensors.
 
     A module with a `product`, as the drafting heads have for the rows of the LM head, gets the kernel for that, too.
-    Returns how many linear layers do not fit and stay as they are. Raises KernelUnavailable where it cannot be built.
+    whole: all layers or none. Raises KernelUnavailable, and changes nothing, where a layer does not fit that has to,
+    and where the kernel cannot be built.
     """
+    reasons = {layer: _unfit(layer) for layer in module.modules() if isinstance(layer, nn.Linear)}
+    if whole and (reason := next(filter(None, reasons.values()), "")):
+        raise KernelUnavailable(f"the batch-invariant kernel does not compute all layers of this model: {reason}")
     kernel()
-    left = 0
-    for layer in module.modules():
-        if isinstance(layer, nn.Linear):
-            if cast(torch.Tensor | None, layer.bias) is None and not misfit(layer.weight):
-                layer.__class__ = BatchInvariantLinear
-            else:
-                left += 1
+    for layer, reason in reasons.items():
+        if not reason:
+            layer.__class__ = BatchInvariantLinear
     if hasattr(module, "product"):
         object.__setattr__(module, "product", linear)  # no part of what torch registers
-    return left
+
+
+def _unfit(layer: nn.Linear) -> str:
+    return "a layer has a bias" if cast(torch.Tensor | None, layer.bias) is not None else misfit(layer.weight)
 
 
 def misfit(weight: torch.Tensor) -> str:
     """Why the kernel does not take this weight, "" where it does."""
     if weight.dtype not in DTYPES or weight.device.type != "cpu":
         return f"{weight.dtype} on {weight.device} is neither float32 nor bfloat16 on a processor"
-    if weight.shape[1] % 8 or not weight.is_contiguous():
+    if not weight.shape[1] or weight.shape[1] % 8 or not weight.is_contiguous():
         return f"weight: {tuple(weight.shape)} must be contiguous, its second size a multiple of 8"
     return ""
 
 
 @lru_cache(1)
-def kernel() -> Callable[..., int]:
-    """The compiled function. Raises KernelUnavailable without a compiler that knows OpenMP."""
-    library = ctypes.CDLL(str(build(cache_folder())))
-    found = library.linear
-    found.argtypes, found.restype = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 3 + [ctypes.c_int], None
+def kernel() -> Kernel:
+    """The compiled function, 0 on success. Raises KernelUnavailable without a compiler that knows OpenMP, and where
+    what it made does not have the property that it is named for."""
+    path = build(cache_folder())
+    try:
+        found = ctypes.CDLL(str(path)).linear
+    except (OSError, AttributeError) as error:
+        raise KernelUnavailable(f"{path} cannot be loaded: {error}") from error
+    found.argtypes, found.restype = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 3 + [ctypes.c_int], ctypes.c_int
+    if not same_bits(found):
+        raise KernelUnavailable(f"{path} gives a token other bits among others: another compiler, or CC='cc -O1'")
     return found
 
 
+def same_bits(kernel: Kernel) -> bool:
+    """Whether a token's bits are the same in every width, in both dtypes. A compiler may fuse a product and a sum into
+    one rounding or not, and nothing but this check says that it did so alike for all widths."""
+    generator = torch.Generator().manual_seed(1)
+    for dtype in DTYPES:
+        weight, x = (torch.randn(rows, 256, generator=generator).to(dtype) for rows in (7, 13))
+        found = []
+        for width in (1, 2, 3, 4, 5, 6, 13):
+            out = torch.empty(13 // width * width, 7, dtype=dtype)
+            for start in range(0, len(out), width):
+                kernel(
+                    out[start:].data_ptr(), x[start:].data_ptr(), weight.data_ptr(), width, 7, 256,
+                    dtype == torch.bfloat16,
+                )  # fmt: skip
+            found.append(out)
+        if not all(torch.equal(out, found[0][: len(out)]) for out in found):
+            return False
+    return True
+
+
 def build(folder: Path) -> Path:
-    """The shared library in `folder`, compiled unless it is there for this source, compiler and processor."""
-    compiler = shlex.split(os.environ.get("CC", "cc"))
+    """The shared library in `folder`, compiled unless it is there, whole, for this source, compiler and processor.
+
+    Raises KernelUnavailable with the compiler's own words, and where the folder cannot be written.
+    """
+    try:
+        compiler = shlex.split(os.environ.get("CC", "cc"))
+    except ValueError as error:
+        raise KernelUnavailable(f"CC={os.environ['CC']!r}: {error}") from error
     if not compiler or shutil.which(compiler[0]) is None:
-        raise KernelUnavailable(f"no C compiler: {' '.join(compiler) or 'CC is empty'} is not on the path")
+        raise KernelUnavailable(f"no C compiler: CC={' '.join(compiler)!r} is not on the path")
     told = _output([*compiler, "--version"])
-    key = hashlib.sha256("\n".join([SOURCE.read_text(encoding="utf-8"), told, *FLAGS, device_name("cpu")]).encode())
-    path = folder / f"batch_invariant-{key.hexdigest()[:16]}.so"
-    if not path.is_file():
-        with scratch(folder) as work:
-            _output([*compiler, *FLAGS, str(SOURCE), "-o", str(work / path.name)])
-            (work / path.name).replace(path)
+    parts = [SOURCE.read_text(encoding="utf-8"), told, *compiler, *FLAGS, device_name("cpu"), _features()]
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    path, stamp = folder / f"batch_invariant-{key}.so", folder / f"batch_invariant-{key}.sha256"
+    try:
+        if path.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == sha256(path):
+            return path
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as work:
+            made = Path(work) / path.name
+            _output([*compiler, *FLAGS, str(SOURCE), "-o", str(made)])
+            (Path(work) / stamp.name).write_text(sha256(made), encoding="utf-8")
+            made.replace(path)
+            (Path(work) / stamp.name).replace(stamp)
+    except OSError as error:
+        raise KernelUnavailable(f"the kernel cannot be compiled into {folder}: {error}") from error
     return path
+
+
+def _features() -> str:
+    """What the processor can do; two of one name may differ in it. "" where Linux does not say."""
+    if not CPUINFO.exists():
+        return ""
+    lines = CPUINFO.read_text(encoding="utf-8").splitlines()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
 
 
 def _output(command: list[str]) -> str:
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except subprocess.CalledProcessError as error:
-        raise KernelUnavailable(f"{shlex.join(command)} failed: {error.stderr.strip()[-400:]}") from error
+        said = error.stderr.strip()[-400:] or f"exit status {error.returncode}"
+        raise KernelUnavailable(f"{shlex.join(command)} failed: {said}") from error
     except OSError as error:
         raise KernelUnavailable(f"{shlex.join(command)}: {error}") from error

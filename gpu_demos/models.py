@@ -61,6 +61,8 @@ def load(
     """
     if dtype not in DTYPES:
         raise ValueError(f"dtype={dtype!r} must be one of {', '.join(DTYPES)}")
+    if linear not in (*LINEARS, "auto"):
+        raise ValueError(f"linear={linear!r} must be one of {', '.join(LINEARS)}, auto")
     _check_device(device)
     if name == SMOLLM2:
         digest, baseline = GGUF_SHA256, "dequantized Q4_1"
@@ -81,8 +83,7 @@ def _use(model: PreTrainedModel, linear: Linear | Literal["auto"]) -> Linear:
     if linear == "torch":
         return "torch"
     try:
-        if left := batch_invariant.use(model):
-            raise batch_invariant.KernelUnavailable(f"{left} layers do not fit the batch-invariant kernel")
+        batch_invariant.use(model, whole=True)
     except batch_invariant.KernelUnavailable:
         if linear == "auto":
             return "torch"

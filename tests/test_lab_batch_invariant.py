@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 
 import pytest
@@ -86,13 +87,15 @@ def test_shapes_and_strides_are_those_of_torch() -> None:
 @pytest.mark.parametrize(
     ("weight", "reason"),
     [
-        (torch.ones(4, 12), "multiple of 8"), (torch.ones(8, 4).T, "contiguous"),
+        (torch.ones(4, 12), "multiple of 8"), (torch.ones(4, 0), "multiple of 8"), (torch.ones(8, 4).T, "contiguous"),
         (torch.ones(4, 8, dtype=torch.float16), "float16"), (torch.ones(4, 8, device="meta"), "meta"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(weight: torch.Tensor, reason: str) -> None:
-    """The kernel is never called on what it cannot read."""
+    """The kernel is never called on what it cannot read: its product says so, too."""
     assert reason in misfit(weight)
+    with pytest.raises(KernelUnavailable, match=reason):
+        linear(torch.ones(1, weight.shape[1]), weight)
 
 
 def test_input_that_does_not_go_with_the_weight_is_refused() -> None:
@@ -102,13 +105,30 @@ def test_input_that_does_not_go_with_the_weight_is_refused() -> None:
             linear(x, torch.ones(4, 8))
 
 
-def test_layers_are_replaced_in_place_and_the_rest_is_counted() -> None:
-    """A bias and an odd size stay with torch; the weights are the same tensors, tied or not."""
+def test_layers_that_fit_are_replaced_in_place() -> None:
+    """A bias and an odd size stay with torch; the weights are the same tensors. `whole` replaces all or none."""
     module = nn.Sequential(nn.Linear(8, 4, bias=False), nn.Linear(4, 12), nn.Linear(12, 3, bias=False))
     weights = [layer.weight for layer in module]  # type: ignore[union-attr]
-    assert use(module) == 2
+    with pytest.raises(KernelUnavailable, match="a layer has a bias"):
+        use(module, whole=True)
+    assert not any(isinstance(layer, BatchInvariantLinear) for layer in module)
+    use(module)
     assert [isinstance(layer, BatchInvariantLinear) for layer in module] == [True, False, False]
     assert all(a is layer.weight for a, layer in zip(weights, module, strict=True))
+
+
+def test_no_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the C function returns arrives: an integer, and 1 is said."""
+    assert batch_invariant.kernel().restype is ctypes.c_int  # type: ignore[attr-defined]
+    monkeypatch.setattr(batch_invariant, "kernel", lambda: lambda *numbers: 1)
+    with pytest.raises(MemoryError, match="no memory for 3 tokens of 8"):
+        linear(torch.ones(3, 8), torch.ones(4, 8))
+
+
+def test_gradients_are_refused() -> None:
+    """A product without a gradient would train nothing, and say nothing."""
+    with pytest.raises(ValueError, match="does not go with"):
+        linear(torch.ones(1, 8, requires_grad=True), torch.ones(4, 8))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -117,28 +137,81 @@ def test_decoding_with_it_writes_what_torch_writes_in_float32(dtype: torch.dtype
     model = tiny_llama().to(dtype)
     prompt = [5, 6, 7, 5, 6, 7, 5]
     (before,) = decode(Target(model), [prompt], max_tokens=40)
-    assert use(model) == 0
+    use(model, whole=True)
     (plain,) = decode(Target(model), [prompt], max_tokens=40)
     (fast,) = decode(Target(model), [prompt], max_tokens=40, drafter=Lookup())
     assert plain.tokens == fast.tokens and len(fast.rounds) < 40
     assert dtype != torch.float32 or plain.tokens == before.tokens
 
 
-def test_compiler_that_is_missing_or_fails_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One sentence each, and nothing is left that a later build would take as good."""
-    for compiler, message in (("no-such-compiler", "not on the path"), ("", "CC is empty"), ("false", "failed")):
-        monkeypatch.setenv("CC", compiler)
-        with pytest.raises(KernelUnavailable, match=message):
-            batch_invariant.build(tmp_path)
-    assert not list(tmp_path.iterdir())
+COMPILERS = {
+    "no-such-compiler": "not on the path", "": "not on the path", "false": "false --version failed: exit status 1",
+    "cc 'x": "No closing quotation", "cc -c": "cannot be loaded|cannot be compiled|failed",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("compiler", "message"), COMPILERS.items())
+def test_compiler_that_is_missing_or_fails_is_named(
+    compiler: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One sentence each."""
+    monkeypatch.setenv("CC", compiler)
+    monkeypatch.setattr(batch_invariant, "cache_folder", lambda: tmp_path)
+    with pytest.raises(KernelUnavailable, match=message):
+        batch_invariant.kernel.__wrapped__()
+
+
+@pytest.mark.parametrize("does", ["exit 1", "exit 0"], ids=["fails", "writes nothing"])
+def test_failed_build_leaves_nothing(does: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A compiler that says its version and then fails, or claims success: no file that a later build would take."""
+    compiler, cache = tmp_path / "cc", tmp_path / "cache"
+    compiler.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo 1 && exit 0\necho broken >&2\n{does}\n', "utf-8")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    with pytest.raises(KernelUnavailable, match="broken" if does == "exit 1" else "cannot be compiled"):
+        batch_invariant.build(cache)
+    assert not list(cache.iterdir())
+
+
+def test_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """A file in the place of the folder."""
+    (tmp_path / "cache").touch()
+    with pytest.raises(KernelUnavailable, match="cannot be compiled into"):
+        batch_invariant.build(tmp_path / "cache")
+
+
+@pytest.mark.parametrize("left", [b"", b"half of a library"])
+def test_damaged_library_is_compiled_again(left: bytes, tmp_path: Path) -> None:
+    """A file cut short would end the process when it is called."""
+    path = batch_invariant.build(tmp_path)
+    whole = path.read_bytes()
+    path.write_bytes(left or whole[:10_000])
+    assert batch_invariant.build(tmp_path).read_bytes()[:4] == b"\x7fELF" and len(path.read_bytes()) == len(whole)
+
+
+def test_library_without_the_property_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose additions depend on the width, as torch's may: the check after loading sees it."""
+    good = batch_invariant.kernel()
+
+    def other(out: int, x: int, weight: int, tokens: int, *sizes: int) -> int:
+        done = good(out, x, weight, tokens, *sizes)
+        if tokens == 5:
+            ctypes.cast(out, ctypes.POINTER(ctypes.c_uint8))[0] ^= 1
+        return done
+
+    assert batch_invariant.same_bits(good) and not batch_invariant.same_bits(other)
 
 
 def test_it_is_compiled_once_for_each_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A second build finds the first one; another source is another file."""
+    """A second build finds the first one; another source or other words to the compiler are another file."""
     first = batch_invariant.build(tmp_path)
     stamp = first.stat().st_mtime_ns
     assert batch_invariant.build(tmp_path) == first and first.stat().st_mtime_ns == stamp
     changed = tmp_path / "changed.c"
+    assert batch_invariant.build(tmp_path) == first
+    monkeypatch.setenv("CC", "cc -Wall")
+    assert batch_invariant.build(tmp_path) != first
+    monkeypatch.delenv("CC")
     changed.write_text(batch_invariant.SOURCE.read_text(encoding="utf-8") + "// changed\n", encoding="utf-8")
     monkeypatch.setattr(batch_invariant, "SOURCE", changed)
     assert batch_invariant.build(tmp_path) != first
@@ -154,5 +227,8 @@ def test_asked_for_and_not_to_be_had_is_an_error_and_auto_is_torch(monkeypatch: 
     monkeypatch.setattr(batch_invariant, "kernel", missing)
     model = tiny_llama()
     assert models._use(model, "auto") == models._use(model, "torch") == "torch"
+    assert not any(isinstance(m, BatchInvariantLinear) for m in model.modules())
     with pytest.raises(KernelUnavailable, match="no C compiler"):
         models._use(model, "invariant")
+    with pytest.raises(ValueError, match="linear='own' must be one of torch, invariant, auto"):
+        models.load(linear="own")  # type: ignore[arg-type]

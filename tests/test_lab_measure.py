@@ -139,7 +139,7 @@ def test_speedup_is_the_geometric_mean_of_ratios(monkeypatch: pytest.MonkeyPatch
     from tests.lab_measure import SHARED
 
     sheet = Sheet("speed", SHARED)
-    options = type("Options", (), {"tokens": 10, "linears": ("invariant",)})()
+    options = type("Options", (), {"tokens": 10})()
     speed.add(sheet, "fp32", ("lookup", "invariant"), "code", [1.0, 1.0], [2.0, 8.0], options)
     assert find(sheet.records, "speed.decode_speed").value == 10
     assert find(sheet.records, "speed.speedup").value == pytest.approx(4)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 from gpu_demos.measure.provenance import ROOT, provenance
-from gpu_demos.models import SMOLLM2
+from gpu_demos.models import LINEARS, SMOLLM2, Linear
 from gpu_demos.models_fetch import ModelUnavailable
 from gpu_demos.record import Bound, Record, Spread, dump
 from gpu_demos.training.acceptance import LEVEL, interval
@@ -79,6 +79,11 @@ def domain_prompts(
         rng = random.Random(1_000 * seed + number)
         found[domain] = prompts(tokenizer, domain, side, count=count, length=length, rng=rng)
     return found
+
+
+def linears_on(device: str) -> tuple[Linear, ...]:
+    """Whose linear layers are compared on this device."""
+    return LINEARS if device == "cpu" else ("torch",)
 
 
 def parser(module: str, description: str, out: str) -> argparse.ArgumentParser:

@@ -58,9 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--prompt-tokens", type=int, default=48)
     made.add_argument("--tokens", type=int, default=64)
     made.add_argument("--drafts", type=int, default=5)
-    made.add_argument(
-        "--linear", choices=LINEARS, default="invariant", help="the layers of what is timed and not packed"
-    )
+    made.add_argument("--linear", choices=("auto", *LINEARS), default="auto", help="layers of what is timed")
     made.add_argument("--timed-drafts", type=int, default=2, help="drafts per round where time is measured")
     made.add_argument("--turns", type=int, default=60, help="timed steps of each head")
     return run(made, measure, "draft_precision", arguments)
@@ -85,7 +83,7 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
             progress(name)
     narrow = load(options.model, dtype="bf16", device=options.device, linear=options.linear, progress=show)
     heads = heads_by_kernel(head_of(narrow))
-    add_steps(sheet, heads, options)
+    add_steps(sheet, heads, narrow.linear, options)
     add_speeds(sheet, narrow, heads, options)
 
 
@@ -142,7 +140,7 @@ def heads_by_kernel(head: MtpHead) -> dict[str, MtpHead]:
 
 
 @torch.inference_mode()
-def add_steps(sheet: Sheet, heads: Mapping[str, MtpHead], options: argparse.Namespace) -> None:
+def add_steps(sheet: Sheet, heads: Mapping[str, MtpHead], linear: str, options: argparse.Namespace) -> None:
     """Time of one drafted token, law included, after 64 cached positions; every turn visits every head once."""
     taken: dict[str, list[float]] = {name: [] for name in heads}
     rng, cached = random.Random(options.seed), 64
@@ -160,7 +158,7 @@ def add_steps(sheet: Sheet, heads: Mapping[str, MtpHead], options: argparse.Name
             if turn:
                 taken[name].append(1e3 * (perf_counter() - began))
     for name, found in taken.items():
-        at = {"kernel": name}
+        at = {"kernel": name, "linear": linear}
         sheet.add("step_time", *middle(found), at, unit="ms", samples=len(found), dtype="bf16", shape=[1, 1, width])
 
 
@@ -177,7 +175,14 @@ def add_speeds(sheet: Sheet, loaded: Loaded, heads: Mapping[str, MtpHead], optio
             if number:  # the first turn warms up
                 taken[name].append(perf_counter() - began)
     for name in heads:
-        speed_up(sheet, taken[name], taken["plain"], {"kernel": name}, dtype="bf16", shape=[1, options.tokens])
+        speed_up(
+            sheet,
+            taken[name],
+            taken["plain"],
+            {"kernel": name, "linear": loaded.linear},
+            dtype="bf16",
+            shape=[1, options.tokens],
+        )
 
 
 def _asked(loaded: Loaded, options: argparse.Namespace, *, told: bool = False) -> dict[str, list[list[int]]]:

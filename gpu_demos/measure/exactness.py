@@ -24,12 +24,13 @@ from gpu_demos.acceptance import Laws, Sampling
 from gpu_demos.decoding import decode
 from gpu_demos.decoding_types import Decoded
 from gpu_demos.drafters.choose import NAMES, choose
-from gpu_demos.measure.common import SURE, Sheet, domain_prompts, parser, progress, run
-from gpu_demos.models import DTYPES, LINEARS, Loaded, load, show
+from gpu_demos.measure.common import SURE, Sheet, domain_prompts, linears_on, parser, progress, run
+from gpu_demos.models import DTYPES, LINEARS, Linear, Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.target import Target
 
-PASSES = (("fp32", "invariant"), ("bf16", "torch"), ("bf16", "invariant"))
+Passes = Sequence[tuple[str, Linear]]
+PASSES: Passes = (("fp32", "invariant"), ("bf16", "torch"), ("bf16", "invariant"))
 EXPECTED_LEAST = 5.0  # cells of a chi-square test with less are put together
 FIRST_TOKENS = 12  # how many of the most frequent first tokens give a law to test
 
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
     made = parser("gpu_demos.measure.exactness", (__doc__ or "").splitlines()[0], "exactness")
     made.add_argument("--drafters", type=lambda text: tuple(text.split(",")), default=NAMES)
-    made.add_argument("--passes", type=_passes, default=PASSES, help="dtype:linear of greedy texts; the first samples")
+    made.add_argument("--passes", type=_passes, help="dtype:linear of greedy texts; the first samples")
     made.add_argument("--texts", type=int, default=7, help="prompts of each domain")
     made.add_argument("--prompt-tokens", type=int, default=32)
     made.add_argument("--tokens", type=int, default=64)
@@ -50,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     """Greedy texts for each dtype and drafter, then the chi-square test with its negative control."""
-    for dtype, linear in options.passes:
+    passes: Passes = options.passes or [p for p in PASSES if p[1] in linears_on(options.device)]
+    for dtype, linear in passes:
         loaded = load(options.model, dtype=dtype, device=options.device, linear=linear, progress=show)
         asked = domain_prompts(loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed)
         prompts = [prompt for texts in asked.values() for prompt in texts]
@@ -58,7 +60,7 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
         for name in options.drafters:
             greedy(sheet, loaded, name, plain, options)
             progress(f"{dtype}, {linear}, {name}")
-    loaded = load(options.model, dtype="fp32", device=options.device, linear=options.passes[0][1], progress=show)
+    loaded = load(options.model, dtype="fp32", device=options.device, linear=passes[0][1], progress=show)
     for rule in ("exact", "no_residual"):
         sampled(sheet, loaded, rule, options)
 
@@ -162,11 +164,14 @@ def chi_square(counts: Counter[int], expected: np.ndarray) -> tuple[float, int]:
     return float(sum((o - e) ** 2 / e for o, e in cells)), len(cells) - 1
 
 
-def _passes(text: str) -> tuple[tuple[str, ...], ...]:
-    found = tuple(tuple(one.split(":")) for one in text.split(","))
-    if any(len(one) != 2 or one[0] not in DTYPES or one[1] not in LINEARS for one in found):
-        raise argparse.ArgumentTypeError(f"{text!r} must be pairs such as fp32:torch, bf16:invariant")
-    return found
+def _passes(text: str) -> Passes:
+    known: dict[str, tuple[str, Linear]] = {
+        f"{dtype}:{linear}": (dtype, linear) for dtype in DTYPES for linear in LINEARS
+    }
+    try:
+        return tuple(known[one] for one in text.split(","))
+    except KeyError as error:
+        raise argparse.ArgumentTypeError(f"{error.args[0]!r} must be one of {', '.join(known)}") from error
 
 
 if __name__ == "__main__":

@@ -25,9 +25,9 @@ from gpu_demos.drafters.block_drafter import BlockDrafter, Scheduled
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.drafters.lookup import Lookup
 from gpu_demos.low_bit_linear import KERNELS, replaced
-from gpu_demos.measure.common import Sheet, domain_prompts, mean, middle, parser, progress, run
+from gpu_demos.measure.common import Sheet, domain_prompts, linears_on, mean, middle, parser, progress, run
 from gpu_demos.measure.verify_cost import pass_times
-from gpu_demos.models import LINEARS, Loaded, load, show
+from gpu_demos.models import Loaded, load, show
 from gpu_demos.record import Spread
 from gpu_demos.speculative import library_lookup
 from gpu_demos.target import Target
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.speed", (__doc__ or "").splitlines()[0], "speed")
     made.add_argument("--dtypes", type=_texts, default=("fp32", "bf16"))
     made.add_argument("--drafters", type=_texts, default=NAMES)
-    made.add_argument("--linears", type=_texts, default=LINEARS[::-1], help="the first one is what plain decoding uses")
+    made.add_argument("--linears", type=_texts, help="invariant,torch, and on CUDA torch; the first is the yardstick")
     made.add_argument("--kernels", type=_texts, default=tuple(KERNELS), help="an empty text for none")
     made.add_argument("--kernels-in", type=_texts, default=("bf16",), help="dtypes of the passes that use the kernels")
     made.add_argument("--texts", type=int, default=6, help="prompts of each domain")
@@ -59,18 +59,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     """Each dtype on its own, all ways of one dtype interleaved."""
+    linears = options.linears or linears_on(options.device)[::-1]
     for dtype in options.dtypes:
         loaded = {
             linear: load(options.model, dtype=dtype, device=options.device, linear=linear, progress=show)
-            for linear in options.linears
+            for linear in linears
         }
-        first = loaded[options.linears[0]]
+        first = loaded[linears[0]]
         asked = domain_prompts(
             first.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed
         )  # fmt: skip
         seconds = interleaved(all_ways(loaded, options), asked, random.Random(options.seed))
         for (way, domain), found in seconds.items():
-            add(sheet, dtype, way, domain, found, seconds[("plain", first.linear), domain], options)
+            plain = None if way == ("plain", first.linear) else seconds[("plain", first.linear), domain]
+            add(sheet, dtype, way, domain, found, plain, options)
 
 
 def all_ways(loaded: Mapping[str, Loaded], options: argparse.Namespace) -> dict[Way, Run]:
@@ -144,15 +146,15 @@ def interleaved(
 
 
 def add(
-    sheet: Sheet, dtype: str, way: Way, domain: str, seconds: Sequence[float], plain: Sequence[float],
+    sheet: Sheet, dtype: str, way: Way, domain: str, seconds: Sequence[float], plain: Sequence[float] | None,
     options: argparse.Namespace,
 ) -> None:  # fmt: skip
-    """Speed, and the speed-up over plain decoding."""
+    """Speed, and the speed-up over plain decoding, None where this is it."""
     at = {"way": way[0], "linear": way[1], "domain": domain, "precision": dtype}
     shape = [1, options.tokens]
     value, spread = middle([options.tokens / s for s in seconds])
     sheet.add("decode_speed", value, spread, at, samples=len(seconds), unit="token/s", dtype=dtype, shape=shape)
-    if way != ("plain", options.linears[0]):
+    if plain is not None:
         speed_up(sheet, seconds, plain, at, dtype=dtype, shape=shape)
 
 

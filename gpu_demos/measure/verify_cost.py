@@ -14,8 +14,8 @@ from time import perf_counter
 
 import torch
 
-from gpu_demos.measure.common import Sheet, middle, parser, progress, run
-from gpu_demos.models import LINEARS, load, show
+from gpu_demos.measure.common import Sheet, linears_on, middle, parser, progress, run
+from gpu_demos.models import load, show
 from gpu_demos.record import Bound
 from gpu_demos.target import Target
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--widths", type=_numbers, default=WIDTHS, help="positions of one pass, e.g. 1,2,4")
     made.add_argument("--batches", type=_numbers, default=BATCHES)
     made.add_argument("--dtypes", type=lambda text: tuple(text.split(",")), default=("fp32", "bf16"))
-    made.add_argument("--linears", type=lambda text: tuple(text.split(",")), default=LINEARS, help="torch on CUDA")
+    made.add_argument("--linears", type=lambda text: tuple(text.split(",")), help="torch,invariant; on CUDA torch")
     made.add_argument("--context", type=int, default=256, help="cached positions before the pass")
     made.add_argument("--turns", type=int, default=15)
     return run(made, measure, "verify_cost", arguments)
@@ -44,7 +44,7 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
     for dtype in options.dtypes:
         targets = {
             linear: Target(load(options.model, dtype=dtype, device=options.device, linear=linear, progress=show).model)
-            for linear in options.linears
+            for linear in options.linears or linears_on(options.device)
         }
         weights = sum(p.numel() * p.element_size() for p in next(iter(targets.values())).model.parameters())
         bound = Bound(1e3 * weights / (1e9 * value), "ms", "all weights read once at the measured bandwidth")
