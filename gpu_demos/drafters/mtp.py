@@ -64,9 +64,7 @@ class MtpHead(nn.Module):
     embedding: torch.Tensor
     lm_rows: torch.Tensor
     draft_ids: torch.Tensor
-    product: Product = staticmethod(
-        functional.linear
-    )  # with the rows of the LM head; `batch_invariant.use` replaces it
+    product: Product = staticmethod(functional.linear)  # with lm_rows; `batch_invariant.use` replaces it
 
     def __init__(self, shape: HeadShape, draft_ids: torch.Tensor, embedding: torch.Tensor, lm_head: torch.Tensor):
         super().__init__()

@@ -175,14 +175,8 @@ def add_speeds(sheet: Sheet, loaded: Loaded, heads: Mapping[str, MtpHead], optio
             if number:  # the first turn warms up
                 taken[name].append(perf_counter() - began)
     for name in heads:
-        speed_up(
-            sheet,
-            taken[name],
-            taken["plain"],
-            {"kernel": name, "linear": loaded.linear},
-            dtype="bf16",
-            shape=[1, options.tokens],
-        )
+        at = {"kernel": name, "linear": loaded.linear}
+        speed_up(sheet, taken[name], taken["plain"], at, dtype="bf16", shape=[1, options.tokens])
 
 
 def _asked(loaded: Loaded, options: argparse.Namespace, *, told: bool = False) -> dict[str, list[list[int]]]:

@@ -2,9 +2,9 @@
 
 Greedy: the speculative text equals the plain one in fp32; in bf16 torch's passes of unlike width round differently, so
 that texts can part at a near tie: how many do, and how close the two logits were there, and whether layers that give a
-token the same bits in every width help. Sampled: many runs of the real loop
-on one prompt; the second token, given the first, must follow the target's law. A broken rule that corrects from the
-target instead of the residual is the negative control: a test that cannot see it would show nothing.
+token the same bits in every width help. Sampled: many runs of the real loop on one prompt; the second token, given the
+first, must follow the target's law. A broken rule that corrects from the target instead of the residual is the negative
+control: a test that cannot see it would show nothing.
 """
 
 from __future__ import annotations
