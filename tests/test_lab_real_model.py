@@ -39,7 +39,7 @@ PROMPTS = {
     "prose": ("A lambda expression is a function without a name. A lambda expression yields a function object.", True),
     "chat": ("Name three colours, and say for each of them where it occurs in nature.", False),
 }
-# One prompt for the slow ones: `gpu_demos.measure.exactness` takes every drafter on 21.
+# One prompt for the slow ones: `gpu_demos.measure.greedy_texts` takes every drafter on 21.
 CASES = [
     *(("lookup", name) for name in PROMPTS),
     ("mtp", "code"),

@@ -1,0 +1,118 @@
+"""Do sampled texts follow the target's law? A chi-square test over many runs of the real loop on one prompt.
+
+The second token, given the first, is drafted and judged: its law must be the target's. A broken rule that corrects from
+the target instead of the residual is the negative control: a test that cannot see it would show nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from scipy import stats
+
+from gpu_demos import acceptance
+from gpu_demos.acceptance import Laws, Sampling
+from gpu_demos.decoding import decode
+from gpu_demos.drafters.choose import choose
+from gpu_demos.measure.common import SURE, Sheet, domain_prompts, parser, progress, run
+from gpu_demos.models import Loaded, load, show
+from gpu_demos.target import Target
+
+EXPECTED_LEAST = 5.0  # cells of a chi-square test with less are put together
+FIRST_TOKENS = 12  # how many of the most frequent first tokens give a law to test
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    made = parser("gpu_demos.measure.sampled_law", (__doc__ or "").splitlines()[0], "sampled_law")
+    made.add_argument("--drafter", default="mtp")
+    made.add_argument("--draws", type=int, default=20_000)
+    made.add_argument("--batch", type=int, default=100)
+    return run(made, measure, "sampled_law", arguments)
+
+
+def measure(options: argparse.Namespace, sheet: Sheet) -> None:
+    """The exact rule, then the broken one."""
+    loaded = load(options.model, dtype="fp32", device=options.device, linear="auto", progress=show)
+    for rule in ("exact", "no_residual"):
+        sampled(sheet, loaded, rule, options)
+
+
+def sampled(sheet: Sheet, loaded: Loaded, rule: str, options: argparse.Namespace) -> None:
+    """Draw, and test the second token against the target's law given the first."""
+    asked = domain_prompts(loaded.tokenizer, count=1, length=6, seed=options.seed)
+    prompt = asked["prose"][0]
+    pairs = draws(loaded, prompt, rule, options)
+    seen: dict[int, Counter[int]] = {}
+    for first, second in pairs:
+        seen.setdefault(first, Counter())[second] += 1
+    ranked = sorted(seen, key=lambda token: -seen[token].total())[:FIRST_TOKENS]
+    found = [chi_square(seen[first], law(loaded, [*prompt, first])) for first in ranked]
+    statistic, freedom = sum(x for x, _ in found), sum(n for _, n in found)
+    at = {"rule": rule, "drafter": options.drafter, "linear": loaded.linear}
+    tested = sum(seen[first].total() for first in ranked)
+    p_value = float(stats.chi2.sf(statistic, freedom))
+    for name, value in (("chi_square", statistic), ("degrees_of_freedom", freedom), ("p_value", p_value)):
+        sheet.add(name, value, SURE, at, samples=tested, dtype="fp32", shape=[options.draws, 2])
+
+
+def draws(loaded: Loaded, prompt: list[int], rule: str, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
+    """(first, second) token of runs of the real loop. Three tokens are asked for: only then is the second one drafted
+    and judged, since the first comes from the prompt's own pass."""
+    target, drafter = Target(loaded.model), choose(options.drafter, loaded)
+    with rule_in_use(rule):
+        for start in range(0, options.draws, options.batch):
+            count = min(options.batch, options.draws - start)
+            seeds = [options.seed * 10_000_000 + start + i for i in range(count)]
+            for done in decode(
+                target, [prompt] * count, drafter=drafter, drafts=1, max_tokens=3, sampling=Sampling(1.0), seeds=seeds
+            ):
+                yield done.tokens[0], done.tokens[1]
+            if start // options.batch % 20 == 0:
+                progress(f"{rule}: {start + count} of {options.draws} draws")
+
+
+@contextmanager
+def rule_in_use(rule: str) -> Generator[None]:
+    """`no_residual` corrects with a draw from the target's own law, the classical mistake; `exact` changes nothing."""
+    right = acceptance.correct
+
+    def wrong(target: Laws, draft: Laws, position: int, *, rejected: int, u: float) -> int | None:
+        return target.draw(position, u)
+
+    if rule == "no_residual":
+        acceptance.correct = wrong
+    try:
+        yield
+    finally:
+        acceptance.correct = right
+
+
+@torch.inference_mode()
+def law(loaded: Loaded, ids: Sequence[int]) -> np.ndarray:
+    """(V,) float64: the target's next-token law after `ids`, by transformers' own pass."""
+    logits = loaded.model(torch.tensor([list(ids)], device=loaded.model.device)).logits[0, -1]
+    return logits.double().softmax(-1).cpu().numpy()
+
+
+def chi_square(counts: Counter[int], expected: np.ndarray) -> tuple[float, int]:
+    """Pearson's statistic and its degrees of freedom; tokens too rare for a cell of their own share one."""
+    total = counts.total()
+    observed = np.zeros(len(expected))
+    for token, count in counts.items():
+        observed[token] = count
+    wide = expected * total >= EXPECTED_LEAST
+    cells = [*zip(observed[wide], expected[wide] * total, strict=True)]
+    cells.append((observed[~wide].sum(), expected[~wide].sum() * total))
+    cells = [(o, e) for o, e in cells if e > 0]
+    return float(sum((o - e) ** 2 / e for o, e in cells)), len(cells) - 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
