@@ -65,9 +65,11 @@ $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/lab.stamp
 
 # The browser tests fail, and say so, without a Chromium; only its installation needs root, hence no error here.
 chromium:
-	@if { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	@if ! command -v chromium-headless-shell >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium for the browser tests (once)"; \
 	  export DEBIAN_FRONTEND=noninteractive; \
-	  apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium </dev/null >/dev/null; \
-	else echo "No Chromium found: install it with your package manager, or the browser tests will fail." >&2; fi
+	  apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium-headless-shell </dev/null >/dev/null; \
+	fi || true
+	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do \
+	  ! command -v $$name >/dev/null || exit 0; \
+	done; echo "No Chromium found: install it with your package manager, or the browser tests will fail." >&2

@@ -29,9 +29,11 @@ from pages._words import t
 WHEN = ("before", "after")
 FOLLOWS = f"{TOPIC}.position"
 ROLES = {"bin_mean": "draft", "bin_share": "target"}
+Printed = tuple[Table, _payload.Printed]  # the table of the first place, and the numbers of all
+Pieces = tuple[Printed, Printed]  # bins, scores
 
 
-def _pieces(result: Result, when: str, prefix: str) -> tuple[list[Table], list[Table]]:
+def _pieces(result: Result, when: str, prefix: str) -> Pieces:
     """Bins and scores of every place, before or after."""
     found = result.after if when == "after" else result.before
     bins, scores = list[Table](), list[Table]()
@@ -40,16 +42,16 @@ def _pieces(result: Result, when: str, prefix: str) -> tuple[list[Table], list[T
         rows = bin_table(a, y, f"{prefix}bins_{when}", result.kind)
         bins.append(rows)
         scores.append(score_table(rows, a, y, f"{prefix}scores_{when}", result.kind))
-    return bins, scores
+    return (bins[0], _payload.printed(bins)), (scores[0], _payload.printed(scores))
 
 
 @lru_cache(maxsize=16)
-def _simulated(temper: Any, count: int, seed: int) -> tuple[Result, Table, dict[str, tuple[list[Table], list[Table]]]]:
+def _simulated(temper: Any, count: int, seed: int) -> tuple[Result, Table, dict[str, Pieces]]:
     result = calibrate(simulate(temper, count, np.random.default_rng(seed)))
     return result, place_table(result), {when: _pieces(result, when, "") for when in WHEN}
 
 
-def _now() -> tuple[Result, Table, dict[str, tuple[list[Table], list[Table]]]]:
+def _now() -> tuple[Result, Table, dict[str, Pieces]]:
     return _simulated(get("temper"), int(get("rounds")), get("seed"))
 
 
@@ -78,22 +80,22 @@ def position_range(block: Block, words: str) -> None:
     slide(block, "position", [str(k) for k in range(1, PLACES + 1)], words, first=1)
 
 
-def _scores(block: Block, pieces: Mapping[str, tuple[list[Table], list[Table]]], prefix: str, topic: str) -> None:
+def _scores(block: Block, pieces: Mapping[str, Pieces], prefix: str, topic: str) -> None:
     for when in WHEN:
         note(block, t(f"{TOPIC}.scores_{when}"), f"{prefix}scores_{when}_head")
-        frames = pieces[when][1]
+        table, numbers = pieces[when][1]
         show(
-            block, frames[0], f"{prefix}scores_{when}", t(f"{TOPIC}.scores_{when}"), layout="strip", topic=topic,
-            over=f"{TOPIC}.{prefix}bins_{when}", frames=_payload.printed(frames),
+            block, table, f"{prefix}scores_{when}", t(f"{TOPIC}.scores_{when}"), layout="strip", topic=topic,
+            over=f"{TOPIC}.{prefix}bins_{when}", frames=numbers,
         )  # fmt: skip
 
 
-def _bins(block: Block, pieces: Mapping[str, tuple[list[Table], list[Table]]], prefix: str, topic: str) -> None:
+def _bins(block: Block, pieces: Mapping[str, Pieces], prefix: str, topic: str) -> None:
     for when in WHEN:
-        frames = pieces[when][0]
+        table, numbers = pieces[when][0]
         show(
-            block, frames[0], f"{prefix}bins_{when}", t(f"{TOPIC}.bins_{when}"), head="head_bin", topic=topic,
-            roles=ROLES, frames=_payload.printed(frames),
+            block, table, f"{prefix}bins_{when}", t(f"{TOPIC}.bins_{when}"), head="head_bin", topic=topic,
+            roles=ROLES, frames=numbers,
         )  # fmt: skip
 
 
