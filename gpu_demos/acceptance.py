@@ -37,9 +37,23 @@ class Laws:
             return Laws(sure=self.sure[start:stop])
         return Laws(probabilities=self.probabilities[start:stop])
 
+    def among(self, tokens: torch.Tensor, vocabulary: int) -> Laws:
+        """The same laws over a vocabulary in which token i of these is tokens[i]; all others have probability 0."""
+        if self.probabilities is None:
+            return Laws(sure=tokens[list(self.sure)].tolist())
+        wide = self.probabilities.new_zeros(len(self), vocabulary)
+        wide[:, tokens] = self.probabilities
+        return Laws(probabilities=wide)
+
     def draw(self, position: int, u: float) -> int:
         """The token at u in [0, 1)."""
         return self.sure[position] if self.probabilities is None else draw(self.probabilities[position], u)
+
+
+def of_row(laws: Sequence[Laws], row: int) -> Laws:
+    """Law `row` of each of `laws`, which are of one sort, one after the other."""
+    rows = [law.probabilities[row] for law in laws if law.probabilities is not None]
+    return Laws(probabilities=torch.stack(rows)) if rows else Laws(sure=[law.sure[row] for law in laws])
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,9 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
     """The system's Chromium. A missing one fails the tests: a skipped browser test would look like a passed one."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        pytest.fail("no Chromium on the PATH (Debian: apt-get install chromium-headless-shell): the browser tests need it")
+        pytest.fail(
+            "no Chromium on the PATH (Debian: apt-get install chromium-headless-shell): the browser tests need it"
+        )
     browser = playwright.chromium.launch(executable_path=found, args=ARGS)
     yield browser
     browser.close()

@@ -39,13 +39,14 @@ def test_greedy_text_is_that_of_plain_decoding(model: LlamaForCausalLM, head: Mt
 
 
 def test_rows_of_a_batch_equal_single_runs(model: LlamaForCausalLM, head: MtpHead) -> None:
-    """Three texts of unlike length at once give the tokens of three runs, greedy and sampled."""
+    """Three texts of unlike length at once give the tokens and the drafts of three runs, greedy and sampled."""
     target = Target(model)
     for sampling in (Sampling(), Sampling(1.0, 0.9)):
         both = decode(target, PROMPTS, drafter=MtpDrafter(head), max_tokens=20, sampling=sampling, seeds=[3, 4, 5])
         for row, prompt in enumerate(PROMPTS):
             one = decode(target, [prompt], drafter=MtpDrafter(head), max_tokens=20, sampling=sampling, seeds=[3 + row])
             assert both[row].tokens == one[0].tokens
+            assert [r.drafts for r in both[row].rounds] == [r.drafts for r in one[0].rounds]
 
 
 def test_drafts_are_those_of_one_pass_over_the_text(model: LlamaForCausalLM, head: MtpHead) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from transformers import DynamicCache, LlamaForCausalLM
+from transformers import LlamaForCausalLM
 
-from gpu_demos.drafters.mtp import HeadShape, MtpHead, head_for, prefix
+from gpu_demos.drafters.mtp import HeadShape, MtpHead, Steps, head_for
 from gpu_demos.training.initialise import copy_last_layer
 from gpu_demos.training.recursion import unroll
 from tests.lab_training import VOCABULARY, random_head, tiny_llama
@@ -45,26 +45,25 @@ def test_cache_changes_nothing(head: MtpHead) -> None:
     """Piece by piece with a cache equals all at once, and later inputs do not reach earlier outputs."""
     states, tokens = inputs()
     whole = head(states, tokens)
-    cache, parts, at = DynamicCache(config=head.layer.self_attn.config), [], 0
+    steps, parts, at = Steps(head, 2, 9), [], 0
     for size in (4, 1, 3, 1):
-        parts.append(head(states[:, at : at + size], tokens[:, at : at + size], start=at, cache=cache))
+        parts.append(steps(states[:, at : at + size], tokens[:, at : at + size], [at, at]))
         at += size
     assert torch.allclose(torch.cat(parts, 1), whole, atol=1e-5)
     assert torch.allclose(head(states[:, :5], tokens[:, :5]), whole[:, :5], atol=1e-5)
 
 
-def test_prefix_leaves_the_cache_as_it_is(head: MtpHead) -> None:
-    """A prefix is extended by drafts without a trace in the cache that it was taken from."""
+def test_rows_of_unlike_length_and_what_is_written_over(head: MtpHead) -> None:
+    """Each row goes on from its own position, and what a draft left behind it is never read."""
     states, tokens = inputs()
-    config = head.layer.self_attn.config
-    cache = DynamicCache(config=config)
-    head(states[:, :6], tokens[:, :6], cache=cache)
-    before = cache.layers[0].keys.clone()
-    own = prefix(cache, 4, config)
-    again = head(states[:, 4:5], tokens[:, 4:5], start=4, cache=own)
-    assert own.get_seq_length() == 5
-    assert torch.equal(cache.layers[0].keys, before)
-    assert torch.allclose(again, head(states[:, :5], tokens[:, :5])[:, 4:], atol=1e-5)
+    whole = head(states, tokens)
+    steps = Steps(head, 2, 9)
+    steps(states[:, :6], tokens[:, :6], [0, 0])
+    steps(states[:, :3] + 9, tokens[:, :3], [4, 6])  # a draft that is thrown away
+    rows = torch.arange(2)[:, None]
+    index = torch.tensor([[4, 5, 6], [6, 7, 8]])
+    again = steps(states[rows, index], tokens[rows, index], [4, 6])
+    assert torch.allclose(again, whole[rows, index], atol=1e-5)
 
 
 def test_recursion_is_aligned(head: MtpHead) -> None:

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from gpu_demos.acceptance import Laws
+from gpu_demos.acceptance import Laws, of_row
 from gpu_demos.decoding_types import NO_DRAFT, Draft, Seen, Session
 from gpu_demos.drafters.block import MIDDLE, NONE, BlockHead
-from gpu_demos.drafters.mtp import joined
 from mechanisms.drafter_scaling import soften
 from mechanisms.dspark_scheduler import schedule
 
@@ -116,10 +115,10 @@ class BlockDrafter:
             previous = torch.tensor([tokens[-1] if tokens else NONE], device=states.device)
             if not self._goes_on(row, states[k : k + 1], previous):
                 break
-            logits = self._wide(self.head.logits(states[k : k + 1], previous), session.target.vocabulary)
-            laws.append(session.sampling.laws(logits))
+            few = session.sampling.laws(self.head.logits(states[k : k + 1], previous))
+            laws.append(few.among(self.head.draft_ids, session.target.vocabulary))
             tokens.append(laws[-1].draw(0, session.uniforms(row, 1)[0]))
-        return Draft(tuple(tokens), joined(laws)) if tokens else NO_DRAFT
+        return Draft(tuple(tokens), of_row(laws, 0)) if tokens else NO_DRAFT
 
     def _goes_on(self, row: int, state: torch.Tensor, previous: torch.Tensor) -> bool:
         seen = self.confidences[row]
@@ -128,9 +127,3 @@ class BlockDrafter:
             c = float(soften(np.array([c]), self.temperatures[len(seen)])[0])
         seen.append(c)
         return self.stop is None or self.stop.goes_on(seen)
-
-    def _wide(self, logits: torch.Tensor, vocabulary: int) -> torch.Tensor:
-        """(1, R) -> (1, V), minus infinity for every token that is not in the draft vocabulary."""
-        wide = logits.new_full((1, vocabulary), float("-inf"))
-        wide[:, self.head.draft_ids] = logits
-        return wide

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import torch
 
-from gpu_demos.acceptance import Laws
+from gpu_demos.acceptance import Laws, of_row
 from gpu_demos.decoding_types import NO_DRAFT, Draft, Seen, Session
 
 
@@ -50,13 +50,7 @@ class EarlyExit:
                 if step < limits[i]:  # a row that is done draws nothing, so its numbers do not depend on the others
                     last[i] = laws[-1].draw(i, session.uniforms(row, 1)[0])
                     tokens[i].append(last[i])
-        return [Draft(tuple(drafted), _row(laws[: len(drafted)], i)) for i, drafted in enumerate(tokens)]
+        return [Draft(tuple(drafted), of_row(laws[: len(drafted)], i)) for i, drafted in enumerate(tokens)]
 
     def observe(self, row: int, seen: Seen) -> None:
         """Nothing: the target's cache says it all."""
-
-
-def _row(laws: Sequence[Laws], row: int) -> Laws:
-    """Law of each step for one row."""
-    rows = [law.probabilities[row] for law in laws if law.probabilities is not None]
-    return Laws(probabilities=torch.stack(rows)) if rows else Laws(sure=[law.sure[row] for law in laws])

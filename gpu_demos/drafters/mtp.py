@@ -17,11 +17,13 @@ from typing import cast
 import torch
 from torch import nn
 from torch.nn import functional
-from transformers import DynamicCache, LlamaConfig, PreTrainedModel
-from transformers.cache_utils import DynamicLayer
+from transformers import LlamaConfig, PreTrainedModel
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRMSNorm, LlamaRotaryEmbedding
 
-from gpu_demos.acceptance import Laws
+from gpu_demos import decoder_layer
+from gpu_demos.acceptance import Laws, of_row
+from gpu_demos.cache import KVCache
+from gpu_demos.decoder_layer import angles, places
 from gpu_demos.decoding_types import NO_DRAFT, Draft, Seen, Session
 
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -93,25 +95,14 @@ class MtpHead(nn.Module):
         embedded = functional.embedding(tokens, self.embedding)
         return self.project(torch.cat((self.norm_state(states), self.norm_embedding(embedded)), -1))
 
-    def forward(
-        self, states: torch.Tensor, tokens: torch.Tensor, *, start: int = 0, cache: DynamicCache | None = None
-    ) -> torch.Tensor:
-        """(B, T, d) states of positions start … start + T − 1 and the tokens after each -> guessed states, (B, T, d).
+    def forward(self, states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """(B, T, d) states of positions 0 … T − 1 and the tokens after each -> guessed states, (B, T, d).
 
-        The result at index j is a guess of the state of position start + j + 1. `cache` holds what came before `start`
-        and is extended.
+        The result at index j is a guess of the state of position j + 1.
         """
         mixed = self.mix(states, tokens)
-        length = mixed.shape[1]
-        places = torch.arange(start, start + length, device=mixed.device)[None]
-        mask = None
-        if start and length > 1:  # a query may see all cached positions and its own past
-            mask = torch.ones(length, start + length, dtype=torch.bool, device=mixed.device).tril(start)[None, None]
-        out = self.layer(
-            mixed, attention_mask=mask, position_embeddings=self.rotary(mixed, places), cache=cache,
-            use_cache=cache is not None,
-        )  # fmt: skip
-        return self.norm(out)
+        at = torch.arange(mixed.shape[1], device=mixed.device)[None]
+        return self.norm(self.layer(mixed, position_embeddings=self.rotary(mixed, at)))
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """(…, d) -> (…, R): logits of the tokens `draft_ids`; every other token has probability 0."""
@@ -137,87 +128,90 @@ def lm_head_weight(model: PreTrainedModel) -> torch.Tensor:
     return cast(torch.Tensor, head.weight)
 
 
-def prefix(cache: DynamicCache, length: int, config: LlamaConfig) -> DynamicCache:
-    """The first `length` positions of a head's cache, as a cache of its own: what is added to it leaves the old one."""
-    kept, layer = DynamicCache(config=config), cast(DynamicLayer, cache.layers[0])
-    assert layer.keys is not None and layer.values is not None
-    kept.update(layer.keys[:, :, :length], layer.values[:, :, :length], 0)
-    return kept
+class Steps:
+    """A head over texts that grow: the same results as all at once, from few new positions behind cached ones."""
+
+    def __init__(self, head: MtpHead, rows: int, capacity: int) -> None:
+        self.head, shape, like = head, head.shape, head.lm_rows
+        sizes = (1, rows, shape.kv_heads, capacity, shape.head_size)
+        self.cache = KVCache(*sizes, dtype=like.dtype, device=like.device)
+        self._group = shape.heads // shape.kv_heads
+        self._angles = angles(head.rotary, capacity, like)
+
+    def __call__(self, states: torch.Tensor, tokens: torch.Tensor, starts: Sequence[int]) -> torch.Tensor:
+        """As `MtpHead.forward`, row b from position starts[b] on. The caller keeps `cache.lengths`."""
+        at = places(starts, tokens.shape[1], self._group, *self._angles)
+        return self.head.norm(decoder_layer.run(self.head.layer, self.head.mix(states, tokens), at, self.cache, 0))
 
 
 @dataclass(slots=True)
-class _Row:
-    """A text as the head knows it: its cache over confirmed positions, and what was confirmed since."""
+class _New:
+    """What was confirmed of a text since its last draft: states, and the tokens after them."""
 
-    cache: DynamicCache
-    length: int = 0
     states: list[torch.Tensor] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
 
 
 class MtpDrafter:
-    """Drafts with a trained head. Rows are drafted one after another; a row's first round has no draft, since the
-    target's states are not there yet. Tokens outside the draft vocabulary have probability 0."""
+    """Drafts with a trained head, all rows in one pass. The first round has no draft, since the target's states are not
+    there yet. Tokens outside the draft vocabulary have probability 0."""
 
     name = "mtp"
     taps: Sequence[int] = ()
 
     def __init__(self, head: MtpHead) -> None:
         self.head = head
-        self._config = head.layer.self_attn.config
         self._session: Session | None = None
-        self._rows: list[_Row] = []
+        self._steps: Steps | None = None
+        self._rows: list[int] = []
+        self._new: list[_New] = []
 
     def begin(self, session: Session) -> None:
         self._session = session
-        self._rows = [_Row(DynamicCache(config=self._config)) for _ in session.texts]
+        self._rows = list(session.live)
+        self._steps = Steps(self.head, len(self._rows), session.cache.capacity)
+        self._new = [_New() for _ in self._rows]
 
     def observe(self, row: int, seen: Seen) -> None:
         """Keep states and the tokens after them until the next draft; a text that has ended needs none."""
         assert self._session is not None
         first, text, count = seen.start + 1, self._session.texts[row], len(seen.tokens)
         following = text[first : first + count]
-        self._rows[row].tokens.extend(following)
-        self._rows[row].states.append(seen.hidden[: len(following)])
+        self._new[row].tokens.extend(following)
+        self._new[row].states.append(seen.hidden[: len(following)])
 
     def propose(self, rows: Sequence[int], limits: Sequence[int]) -> list[Draft]:
-        return [self._draft(row, limit) for row, limit in zip(rows, limits, strict=True)]
-
-    def _draft(self, row: int, limit: int) -> Draft:
-        session, known = self._session, self._rows[row]
-        assert session is not None
-        if limit < 1 or not known.tokens:
-            return NO_DRAFT
-        guess = self._catch_up(known)
-        tokens: list[int] = []
+        session, steps = self._session, self._steps
+        assert session is not None and steps is not None
+        if max(limits) < 1 or not all(self._new[row].tokens for row in rows):
+            return [NO_DRAFT] * len(rows)
+        if len(rows) < len(self._rows):
+            steps.cache.keep_rows([self._rows.index(row) for row in rows])
+            self._rows = list(rows)
+        guess = self._catch_up(steps)
+        tokens: list[list[int]] = [[] for _ in rows]
         laws: list[Laws] = []
-        own = prefix(known.cache, known.length, self._config)
-        for depth in range(limit):
+        for depth in range(max(limits)):
             if depth:
-                token = torch.tensor([[tokens[-1]]], device=guess.device)
-                guess = self.head(guess, token, start=known.length + depth - 1, cache=own)
-            laws.append(session.sampling.laws(self._logits(guess[:, -1], session.target.vocabulary)))
-            tokens.append(laws[-1].draw(0, session.uniforms(row, 1)[0]))
-        return Draft(tuple(tokens), joined(laws))
+                last = torch.tensor([drafted[-1:] or [0] for drafted in tokens], device=guess.device)
+                guess = steps(guess, last, [length + depth - 1 for length in steps.cache.lengths])
+            few = session.sampling.laws(self.head.logits(guess[:, -1]))
+            laws.append(few.among(self.head.draft_ids, session.target.vocabulary))
+            for i, row in enumerate(rows):
+                if depth < limits[i]:  # a row that is done draws nothing, so its numbers do not depend on the others
+                    tokens[i].append(laws[-1].draw(i, session.uniforms(row, 1)[0]))
+        return [Draft(tuple(drafted), of_row(laws[: len(drafted)], i)) for i, drafted in enumerate(tokens)]
 
-    def _catch_up(self, known: _Row) -> torch.Tensor:
-        """Run the head over what was confirmed since the last draft; the last guess, (1, 1, d)."""
-        states = torch.cat(known.states)[None]
-        tokens = torch.tensor([known.tokens], device=states.device)
-        guesses = self.head(states, tokens, start=known.length, cache=known.cache)
-        known.length += len(known.tokens)
-        known.states, known.tokens = [], []
-        return guesses[:, -1:]
-
-    def _logits(self, guess: torch.Tensor, vocabulary: int) -> torch.Tensor:
-        """(1, d) -> (1, V), minus infinity for every token that is not in the draft vocabulary."""
-        wide = guess.new_full((1, vocabulary), float("-inf"))
-        wide[:, self.head.draft_ids] = self.head.logits(guess)
-        return wide
-
-
-def joined(laws: Sequence[Laws]) -> Laws:
-    """Single laws, at least one and all of one sort, as the laws of a draft."""
-    if laws[0].probabilities is None:
-        return Laws(sure=[law.sure[0] for law in laws])
-    return Laws(probabilities=torch.cat([law.probabilities for law in laws if law.probabilities is not None]))
+    def _catch_up(self, steps: Steps) -> torch.Tensor:
+        """Run the head over what was confirmed since the last draft; the last guess of each row, (B, 1, d). What fills
+        up a short row is overwritten before anything can read it."""
+        new = [self._new[row] for row in self._rows]
+        counts = [len(n.tokens) for n in new]
+        width = max(counts)
+        states = nn.utils.rnn.pad_sequence([torch.cat(n.states) for n in new], batch_first=True)
+        tokens = torch.tensor([[*n.tokens, *[0] * (width - len(n.tokens))] for n in new], device=states.device)
+        guesses = steps(states, tokens, steps.cache.lengths)
+        steps.cache.lengths = [length + count for length, count in zip(steps.cache.lengths, counts, strict=True)]
+        for row in self._rows:
+            self._new[row] = _New()
+        return torch.stack([guesses[i, count - 1 : count] for i, count in enumerate(counts)])

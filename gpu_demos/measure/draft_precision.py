@@ -20,13 +20,12 @@ from typing import cast
 
 import torch
 from torch import nn
-from transformers import DynamicCache
 
 from gpu_demos.acceptance import Sampling
 from gpu_demos.decoding import decode
 from gpu_demos.decoding_types import Decoded
 from gpu_demos.drafters.choose import choose
-from gpu_demos.drafters.mtp import MtpDrafter, MtpHead
+from gpu_demos.drafters.mtp import MtpDrafter, MtpHead, Steps
 from gpu_demos.low_bit_linear import KERNELS
 from gpu_demos.measure.common import SURE, Sheet, domain_prompts, mean, middle, parser, progress, ratio, run
 from gpu_demos.measure.speed import speed_up
@@ -147,13 +146,13 @@ def add_steps(sheet: Sheet, heads: Mapping[str, MtpHead], linear: str, options: 
     width = heads["bf16"].shape.width
     state = torch.randn(1, cached, width).to(heads["bf16"].lm_rows)
     tokens = torch.zeros(1, cached, dtype=torch.int64, device=state.device)
-    caches = {name: DynamicCache() for name in heads}
-    for name, head in heads.items():
-        head(state, tokens, cache=caches[name])
+    steps = {name: Steps(head, 1, cached + options.turns + 1) for name, head in heads.items()}
+    for step in steps.values():
+        step(state, tokens, [0])
     for turn in range(options.turns + 1):
         for name in rng.sample(list(heads), len(heads)):
             began = perf_counter()
-            guess = heads[name](state[:, -1:], tokens[:, -1:], start=cached + turn, cache=caches[name])
+            guess = steps[name](state[:, -1:], tokens[:, -1:], [cached + turn])
             heads[name].logits(guess).float().softmax(-1)
             if turn:
                 taken[name].append(1e3 * (perf_counter() - began))

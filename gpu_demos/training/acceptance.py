@@ -17,9 +17,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import stats
-from transformers import DynamicCache
 
-from gpu_demos.drafters.mtp import MtpHead, prefix
+from gpu_demos.drafters.mtp import MtpHead, Steps
 from gpu_demos.training.corpus import Corpus, Shard
 
 Floats = NDArray[np.float64]
@@ -105,12 +104,13 @@ def draft(head: MtpHead, shard: Shard, *, depths: int, every: int) -> Iterator[t
     The anchor is the last position whose state the target has computed.
     """
     states, tokens = shard.states.to(head.project.weight.dtype), shard.tokens
-    config = head.layer.self_attn.config
-    cache = DynamicCache(config=config)
-    first = head(states[:, :-1], tokens[:, 1:], cache=cache)
-    for anchor in range(shard.prompt - 1, tokens.shape[1] - depths - 1, every):
-        own = prefix(cache, anchor + 1, config)
+    rows, length = tokens.shape
+    steps = Steps(head, rows, length)
+    first = steps(states[:, :-1], tokens[:, 1:], [0] * rows)
+    # From the last anchor to the first: a draft writes over the positions behind its anchor.
+    for anchor in reversed(range(shard.prompt - 1, length - depths - 1, every)):
         guesses = [first[:, anchor : anchor + 1]]
         for place in range(anchor + 1, anchor + depths):
-            guesses.append(head(guesses[-1], tokens[:, place + 1 : place + 2], start=place, cache=own))
+            following = tokens[:, place + 1 : place + 2]
+            guesses.append(steps(guesses[-1], following, [place] * rows))
         yield anchor, torch.cat(guesses, 1)
