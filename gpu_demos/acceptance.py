@@ -144,9 +144,12 @@ def residual(p: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
 def draw(weights: torch.Tensor, u: float) -> int:
     """First token whose cumulative share lies above u. weights: (V,), at least one above 0; u in [0, 1).
 
+    Raises ValueError for weights without mass, NaN among them: what a broken model would give.
     The sums are float64: over a whole vocabulary float32 ones drift by more than the smallest probabilities.
     """
     edges = weights.double().cumsum(0)
+    if not edges[-1] > 0:
+        raise ValueError(f"weights sum to {float(edges[-1])}: a law needs mass")
     # u times the total may round up to the total; the last token with mass is then the right one
     ends = torch.stack((edges[-1] * u, edges[-1].nextafter(edges.new_zeros(()))))
     return int(torch.searchsorted(edges, ends, right=True).amin())

@@ -60,7 +60,7 @@ INLINE void tile(char *y, const float *x, const char *w, int64_t n, int64_t k, i
     for (int t = 0; t < tokens; t++) store(y, t * n + r, sum(sums[r][t]), half);
 }
 
-// Four rows of w against all tokens, six at a time: after the first six the four rows lie in the nearest cache.
+// Four rows of w against all tokens, six at a time: after the first six the four rows lie in a near cache.
 INLINE void four_rows(char *y, const float *x, const char *w, int64_t m, int64_t n, int64_t k, int half) {
   const int size = half ? 2 : 4;
   const char *w2 = w + 2 * k * size;

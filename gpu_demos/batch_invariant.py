@@ -51,15 +51,17 @@ def linear(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """(…, in) and (out, in) -> (…, out), in the dtype of both; no gradient.
 
     Raises KernelUnavailable where the kernel cannot be built or does not take this weight, ValueError where the two do
-    not go together, MemoryError.
+    not go together or a gradient is asked for, MemoryError.
     """
     if reason := misfit(weight):
         raise KernelUnavailable(reason)
+    if torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad):
+        raise ValueError("this product has no gradient: use torch.no_grad(), or torch's own to train")
     outputs, inputs = weight.shape
-    if x.dtype != weight.dtype or x.shape[-1] != inputs or x.device != weight.device or x.requires_grad:
+    if x.dtype != weight.dtype or x.shape[-1:] != (inputs,) or x.device != weight.device:
         raise ValueError(f"x: {tuple(x.shape)} {x.dtype} does not go with weight: {tuple(weight.shape)} {weight.dtype}")
     x = x.contiguous()
-    out = torch.empty(*x.shape[:-1], outputs, dtype=x.dtype)
+    out = x.new_empty(*x.shape[:-1], outputs)
     tokens, half = x.numel() // inputs, x.dtype == torch.bfloat16
     if kernel()(out.data_ptr(), x.data_ptr(), weight.data_ptr(), tokens, outputs, inputs, half):
         raise MemoryError(f"no memory for {tokens} tokens of {inputs} numbers")
@@ -69,22 +71,27 @@ def linear(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 def use(module: nn.Module, *, whole: bool = False) -> None:
     """Compute with the kernel in every linear layer of `module` that fits, in place; the weights stay the same tensors.
 
-    A module with a `product`, as the drafting heads have for the rows of the LM head, gets the kernel for that, too.
+    A drafting head, whose `product` is with the rows of an LM head, `lm_rows`, gets the kernel for that, too.
     whole: all layers or none. Raises KernelUnavailable, and changes nothing, where a layer does not fit that has to,
     and where the kernel cannot be built.
     """
     reasons = {layer: _unfit(layer) for layer in module.modules() if isinstance(layer, nn.Linear)}
+    rows = cast(torch.Tensor | None, getattr(module, "lm_rows", None))
+    if rows is not None:
+        reasons[module] = misfit(rows)
     if whole and (reason := next(filter(None, reasons.values()), "")):
         raise KernelUnavailable(f"the batch-invariant kernel does not compute all layers of this model: {reason}")
     kernel()
     for layer, reason in reasons.items():
-        if not reason:
+        if not reason and layer is module and rows is not None:
+            object.__setattr__(module, "product", linear)  # no part of what torch registers
+        elif not reason:
             layer.__class__ = BatchInvariantLinear
-    if hasattr(module, "product"):
-        object.__setattr__(module, "product", linear)  # no part of what torch registers
 
 
 def _unfit(layer: nn.Linear) -> str:
+    if type(layer) not in (nn.Linear, BatchInvariantLinear):
+        return f"{type(layer).__name__} computes something of its own"
     return "a layer has a bias" if cast(torch.Tensor | None, layer.bias) is not None else misfit(layer.weight)
 
 
@@ -92,8 +99,8 @@ def misfit(weight: torch.Tensor) -> str:
     """Why the kernel does not take this weight, "" where it does."""
     if weight.dtype not in DTYPES or weight.device.type != "cpu":
         return f"{weight.dtype} on {weight.device} is neither float32 nor bfloat16 on a processor"
-    if not weight.shape[1] or weight.shape[1] % 8 or not weight.is_contiguous():
-        return f"weight: {tuple(weight.shape)} must be contiguous, its second size a multiple of 8"
+    if weight.dim() != 2 or not weight.shape[1] or weight.shape[1] % 8 or not weight.is_contiguous():
+        return f"weight: {tuple(weight.shape)} must be contiguous and two sizes, the second a multiple of 8"
     return ""
 
 
@@ -108,19 +115,21 @@ def kernel() -> Kernel:
         raise KernelUnavailable(f"{path} cannot be loaded: {error}") from error
     found.argtypes, found.restype = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 3 + [ctypes.c_int], ctypes.c_int
     if not same_bits(found):
-        raise KernelUnavailable(f"{path} gives a token other bits among others: another compiler, or CC='cc -O1'")
+        raise KernelUnavailable(
+            f"{path} gives a token other bits among others: another compiler, or CC='cc -ffp-contract=off'"
+        )
     return found
 
 
 def same_bits(kernel: Kernel) -> bool:
     """Whether a token's bits are the same in every width, in both dtypes. A compiler may fuse a product and a sum into
     one rounding or not, and nothing but this check says that it did so alike for all widths."""
-    generator = torch.Generator().manual_seed(1)
+    generator, cpu = torch.Generator().manual_seed(1), torch.device("cpu")
     for dtype in DTYPES:
-        weight, x = (torch.randn(rows, 256, generator=generator).to(dtype) for rows in (7, 13))
+        weight, x = (torch.randn(rows, 256, generator=generator, device=cpu).to(dtype) for rows in (7, 13))
         found = []
         for width in (1, 2, 3, 4, 5, 6, 13):
-            out = torch.empty(13 // width * width, 7, dtype=dtype)
+            out = x.new_empty(13 // width * width, 7)
             for start in range(0, len(out), width):
                 kernel(
                     out[start:].data_ptr(), x[start:].data_ptr(), weight.data_ptr(), width, 7, 256,
@@ -148,13 +157,13 @@ def build(folder: Path) -> Path:
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     path, stamp = folder / f"batch_invariant-{key}.so", folder / f"batch_invariant-{key}.sha256"
     try:
-        if path.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == sha256(path):
+        if path.is_file() and stamp.is_file() and stamp.read_bytes() == sha256(path).encode():
             return path
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as work:
             made = Path(work) / path.name
             _output([*compiler, *FLAGS, str(SOURCE), "-o", str(made)])
-            (Path(work) / stamp.name).write_text(sha256(made), encoding="utf-8")
+            (Path(work) / stamp.name).write_bytes(sha256(made).encode())
             made.replace(path)
             (Path(work) / stamp.name).replace(stamp)
     except OSError as error:

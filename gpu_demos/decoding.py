@@ -20,7 +20,7 @@ import torch
 
 from gpu_demos.acceptance import GREEDY, Laws, Sampling, Verdict, verify
 from gpu_demos.decoding_types import NO_DRAFT, Decoded, Draft, Drafter, Round, Seen, Session
-from gpu_demos.target import Pass, Target
+from gpu_demos.target import Pass, Target, filled
 
 OnRound = Callable[[int, Round], bool | None]
 """Called after each round of each row with the row and the round; False stops every row."""
@@ -70,7 +70,7 @@ def _round(session: Session, drafter: Drafter | None, drafts: int, eos: Collecti
     starts = list(session.cache.lengths)
     pieces = [session.texts[r][s:] + list(d.tokens) for r, s, d in zip(session.live, starts, proposed, strict=True)]
     result = session.target.run(
-        _filled(pieces, session.target.device), starts, session.cache, taps=drafter.taps if drafter else ()
+        filled(pieces, session.target.device), starts, session.cache, taps=drafter.taps if drafter else ()
     )
     logits = session.target.logits(_last_states(result.hidden, pieces, proposed))
     _wait(session.target.device)
@@ -99,12 +99,6 @@ def _propose(session: Session, drafter: Drafter | None, drafts: int, eos: Collec
 def _cut(draft: Draft, limit: int, eos: Collection[int]) -> Draft:
     ends = (i + 1 for i, token in enumerate(draft.tokens) if token in eos)
     return draft.first(min(next(ends, limit), limit))
-
-
-def _filled(pieces: Sequence[Sequence[int]], device: torch.device) -> torch.Tensor:
-    """(B, T) ids; what fills up a short row is overwritten before anything can read it."""
-    width = max(map(len, pieces))
-    return torch.tensor([[*piece, *[0] * (width - len(piece))] for piece in pieces], device=device)
 
 
 def _last_states(hidden: torch.Tensor, pieces: Sequence[Sequence[int]], proposed: Sequence[Draft]) -> torch.Tensor:

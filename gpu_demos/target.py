@@ -88,3 +88,10 @@ class Target:
             like = torch.empty(0, dtype=self.dtype, device=self.device)
             self._angles = angles(self.model.model.rotary_emb, capacity, like)
         return self._angles
+
+
+def filled(pieces: Sequence[Sequence[int]], device: torch.device) -> torch.Tensor:
+    """Token ids of several rows, (B, T). What fills up a short row is overwritten in the cache before anything reads
+    it."""
+    width = max(map(len, pieces))
+    return torch.tensor([[*piece, *[0] * (width - len(piece))] for piece in pieces], device=device)

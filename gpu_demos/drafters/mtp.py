@@ -25,6 +25,7 @@ from gpu_demos.acceptance import Laws, of_row
 from gpu_demos.cache import KVCache
 from gpu_demos.decoder_layer import angles, places
 from gpu_demos.decoding_types import NO_DRAFT, Draft, Seen, Session
+from gpu_demos.target import filled
 
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """(…, in) and (out, in) -> (…, out)."""
@@ -183,7 +184,8 @@ class MtpDrafter:
     def propose(self, rows: Sequence[int], limits: Sequence[int]) -> list[Draft]:
         session, steps = self._session, self._steps
         assert session is not None and steps is not None
-        if max(limits) < 1 or not all(self._new[row].tokens for row in rows):
+        # In the first round no row has a state yet, in all others every row has.
+        if max(limits) < 1 or not self._new[rows[0]].tokens:
             return [NO_DRAFT] * len(rows)
         if len(rows) < len(self._rows):
             steps.cache.keep_rows([self._rows.index(row) for row in rows])
@@ -203,14 +205,11 @@ class MtpDrafter:
         return [Draft(tuple(drafted), of_row(laws[: len(drafted)], i)) for i, drafted in enumerate(tokens)]
 
     def _catch_up(self, steps: Steps) -> torch.Tensor:
-        """Run the head over what was confirmed since the last draft; the last guess of each row, (B, 1, d). What fills
-        up a short row is overwritten before anything can read it."""
+        """Run the head over what was confirmed since the last draft; the last guess of each row, (B, 1, d)."""
         new = [self._new[row] for row in self._rows]
         counts = [len(n.tokens) for n in new]
-        width = max(counts)
         states = nn.utils.rnn.pad_sequence([torch.cat(n.states) for n in new], batch_first=True)
-        tokens = torch.tensor([[*n.tokens, *[0] * (width - len(n.tokens))] for n in new], device=states.device)
-        guesses = steps(states, tokens, steps.cache.lengths)
+        guesses = steps(states, filled([n.tokens for n in new], states.device), steps.cache.lengths)
         steps.cache.lengths = [length + count for length, count in zip(steps.cache.lengths, counts, strict=True)]
         for row in self._rows:
             self._new[row] = _New()

@@ -1,8 +1,7 @@
 """Does speculation change greedy texts? Token by token against plain decoding.
 
-In fp32 the texts are equal. In bf16 torch's passes of unlike width round differently, so that texts can part at a near
-tie: how many do, how close the two logits were there, and whether layers that give a token the same bits in every width
-help.
+Passes of unlike width may round differently, so that texts can part at a near tie: how many do, how close the two
+logits were there, and whether layers that give a token the same bits in every width help.
 """
 
 from __future__ import annotations
@@ -44,15 +43,14 @@ def measure(options: argparse.Namespace, sheet: Sheet) -> None:
         loaded = load(options.model, dtype=dtype, device=options.device, linear=linear, progress=show)
         asked = domain_prompts(loaded.tokenizer, count=options.texts, length=options.prompt_tokens, seed=options.seed)
         prompts = [prompt for texts in asked.values() for prompt in texts]
-        plain = [decode(Target(loaded.model), [prompt], max_tokens=options.tokens)[0] for prompt in prompts]
+        target = Target(loaded.model)
+        plain = [decode(target, [prompt], max_tokens=options.tokens)[0] for prompt in prompts]
         for name in options.drafters:
             greedy(sheet, loaded, name, plain, options)
             progress(f"{dtype}, {linear}, {name}")
 
 
-def greedy(
-    sheet: Sheet, loaded: Loaded, name: str, plain: Sequence[Decoded], options: argparse.Namespace
-) -> None:  # fmt: skip
+def greedy(sheet: Sheet, loaded: Loaded, name: str, plain: Sequence[Decoded], options: argparse.Namespace) -> None:
     """How many of the texts part from the plain ones, and how close the two best logits were where they do."""
     target, drafter = Target(loaded.model), choose(name, loaded)
     gaps: list[float] = []
@@ -63,9 +61,7 @@ def greedy(
             gaps.append(gap(loaded, [*text.prompt, *text.tokens[:parted]]))
     at = {"drafter": name, "precision": loaded.dtype, "linear": loaded.linear}
     shape, dtype = [len(plain), options.tokens], loaded.dtype
-    sheet.add(
-        "parted", len(gaps), SURE, at, unit="text", samples=len(plain), dtype=dtype, shape=shape
-    )  # fmt: skip
+    sheet.add("parted", len(gaps), SURE, at, unit="text", samples=len(plain), dtype=dtype, shape=shape)
     if gaps:
         spread = Spread(max(gaps) - min(gaps), "range")
         value = float(np.median(gaps))

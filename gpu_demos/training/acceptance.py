@@ -74,8 +74,8 @@ def _shard(
 ) -> Scores:
     sums: dict[float, Floats] = {t: np.zeros((len(shard.tokens), depths)) for t in temperatures}
     rounds: dict[float, Floats] = {t: np.zeros(len(shard.tokens)) for t in temperatures}
-    greedy, greedy_rounds, count = np.zeros_like(sums[temperatures[0]]), np.zeros(len(shard.tokens)), np.zeros(0)
-    count = np.zeros(len(shard.tokens))
+    greedy = np.zeros_like(sums[temperatures[0]])
+    greedy_rounds, count = np.zeros(len(shard.tokens)), np.zeros(len(shard.tokens))
     for anchor, guesses in draft(head, shard, depths=depths, every=every):
         # The whole draft must lie inside the text: the target's word on it is known only there.
         used = (shard.lengths > anchor + depths + 1).numpy().astype(np.float64)
@@ -99,7 +99,7 @@ def _shard(
 
 
 def draft(head: MtpHead, shard: Shard, *, depths: int, every: int) -> Iterator[tuple[int, torch.Tensor]]:
-    """(anchor, guessed states (N, K, d) of positions anchor + 1 … anchor + K) for every anchor of a shard.
+    """(anchor, guessed states (N, K, d) of positions anchor + 1 … anchor + K) for every anchor of a shard, last first.
 
     The anchor is the last position whose state the target has computed.
     """
@@ -107,7 +107,7 @@ def draft(head: MtpHead, shard: Shard, *, depths: int, every: int) -> Iterator[t
     rows, length = tokens.shape
     steps = Steps(head, rows, length)
     first = steps(states[:, :-1], tokens[:, 1:], [0] * rows)
-    # From the last anchor to the first: a draft writes over the positions behind its anchor.
+    # Last first, because a draft writes over the positions behind its anchor.
     for anchor in reversed(range(shard.prompt - 1, length - depths - 1, every)):
         guesses = [first[:, anchor : anchor + 1]]
         for place in range(anchor + 1, anchor + depths):
