@@ -34,9 +34,10 @@ from pages._budget_state import (
 from pages._parts import Block
 from pages._words import t
 
-_DRAFT = f"{TOPIC}._draft"  # (text as typed, problems) while it cannot be used
+_DRAFT = f"{TOPIC}._draft"  # (text as typed, None where only the browser has it; problems), while it cannot be used
 _LONG = f"{TOPIC}._long"  # a list too long for the table: totals only
 _TRIES = f"{TOPIC}._tries"
+_KEPT = 20_000  # letters of a text that is kept here although it cannot be used
 
 
 def vector_choice(block: Block, words: str) -> None:
@@ -51,7 +52,7 @@ def vector_choice(block: Block, words: str) -> None:
         block.part("action", again, key=f"{TOPIC}.again", go=lambda _: put(seed=(get("seed") + 1) % 10000))
 
 
-def _refuse(text: str, problems: Sequence[Problem]) -> None:
+def _refuse(text: str | None, problems: Sequence[Problem]) -> None:
     st.session_state[_DRAFT] = (text, tuple(problems))
 
 
@@ -62,12 +63,12 @@ def _edit(event: Any) -> None:
         return
     text, count = str(event.get("text") or "")[:200_000], event.get("count")
     if isinstance(count, int) and count > quant_vector.MOST:
-        _refuse(st.session_state.get(_DRAFT, ("",))[0], [Problem("too_many", None, f"{count:,}")])
+        _refuse(None, [Problem("too_many", None, f"{count:,}")])
         return
     try:
         values = quant_vector.read_vector(text)
     except InvalidVector as error:
-        _refuse(text[:2000], error.problems)
+        _refuse(text if len(text) <= _KEPT else None, error.problems)
         return
     st.session_state.pop(_DRAFT, None)
     if len(values) > quant_vector.MOST_SHOWN:

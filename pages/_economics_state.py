@@ -102,7 +102,9 @@ def choose_list(
 
 
 def draft_key(name: str) -> str:
-    return f"{TOPIC}._draft_{name}"  # (text as typed, faults) while it cannot be used
+    return (
+        f"{TOPIC}._draft_{name}"  # (text as typed, None where only the browser has it; faults), while it cannot be used
+    )
 
 
 def own_list(block: Block, name: str, kind: Kind, words: str, now: Callable[[], Sequence[Fraction]]) -> None:
@@ -115,12 +117,12 @@ def own_list(block: Block, name: str, kind: Kind, words: str, now: Callable[[], 
             return
         text, count = str(event.get("text") or "")[:20_000], event.get("count")
         if isinstance(count, int) and count > MOST[kind]:
-            st.session_state[draft_key(name)] = ("", (Fault("too_many", None, f"{count:,}"),))
+            st.session_state[draft_key(name)] = (None, (Fault("too_many", None, f"{count:,}"),))
             return
         try:
             values = read_list(text, kind)
         except InvalidList as error:
-            st.session_state[draft_key(name)] = (text[:2000], error.faults)
+            st.session_state[draft_key(name)] = (text, error.faults)
             return
         st.session_state.pop(draft_key(name), None)
         put(**{name: OWN, f"own_{name}": values})

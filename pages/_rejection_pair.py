@@ -131,7 +131,8 @@ def _edit(event: Any) -> None:
     names, p, q = (_texts(event, n) for n in ("tokens", "p", "q"))
     count = event.get("count") if isinstance(event, Mapping) else None
     if isinstance(count, int) and count > distribution.MAX_TOKENS:
-        _refuse(names, p, q, [Problem("too_many", "p", None, str(count))])
+        column: distribution.Column = "q" if event.get("column") == "q" else "p"
+        _refuse(names, p, q, [Problem("too_many", column, None, str(count))])
         return
     try:
         _accept(distribution.read_pair(names, p, q))
@@ -157,7 +158,10 @@ def _normalise(event: Any) -> None:
 
 
 def problem_text(problem: Problem, limit: int) -> str:
-    return t(f"problems.{problem.code}", detail=problem.detail, limit=limit)
+    """What is wrong; where no field of its own shows the place, the column is named."""
+    whole = problem.row is None and problem.code != "lengths_differ"  # which speaks of both
+    place = t("problems.in_column", column=t(f"editor.{problem.column}")) if whole else ""
+    return place + t(f"problems.{problem.code}", detail=problem.detail, limit=limit)
 
 
 def problem_data(problems: Sequence[Problem], limit: int) -> list[dict[str, Any]]:

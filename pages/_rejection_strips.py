@@ -71,10 +71,10 @@ def _fractions(pair: Pair, column: str) -> list[Fraction]:
 
 
 def _outcome(done: Round) -> str:
-    words = t("rejection_ledger.outcome_correction" if done.last == "correction" else "rejection_ledger.outcome_bonus")
+    last = t("rejection_ledger.outcome_correction" if done.last == "correction" else "rejection_ledger.outcome_bonus")
     output = " ".join(html.escape(x) for x in done.output)
-    sentence = t("rejection_ledger.outcome", output=output, count=len(done.output))
-    return f'<span data-output="{output}">{sentence} {words}</span>'
+    sentence = t("rejection_ledger.outcome", output=output, count=len(done.output), last=last)
+    return f'<span data-output="{output}">{sentence}</span>'
 
 
 def _one_outcome(done: Round) -> str:

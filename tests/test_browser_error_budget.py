@@ -110,6 +110,7 @@ def test_bad_input_is_named_and_the_last_result_stays(page: Pages, lang: str) ->
         notes = own(tab, text)
         expect(notes).to_have_count(2)  # the reason, and that the last result stays
         said.add(notes.first.inner_text())
+        assert part(tab, "editor").locator("textarea").evaluate("n => n.value.length") == len(text)
         assert cells(tab, "map") == good
     assert len(said) == len(texts)
     assert all(bool(re.search("[一-鿿]", note)) == (lang == "zh") for note in said)

@@ -153,12 +153,13 @@ def test_own_input_guesses_and_links(page: Pages) -> None:
     assert shown_tables(tab)["chain_table"] == cells(chain((Fraction(1, 2),) * 2))
     good, address, said = shown_tables(tab)["chain_table"], tab.url, set()
     assert "own_chain=" in address
-    for text in ("", "two", "nan", "-1", "1.5", "0." + "1" * 90, "1 " * 50_000):
+    for text in ("", "two", "nan", "-1", "1.5", "0." + "1" * 90, ", ".join(["0.5"] * 64), "1 " * 50_000):
         notes = own(tab, "chain", text)
         expect(notes).to_have_count(2)  # the reason, and that the last result stays
         said.add(notes.first.inner_text())
+        expect(part(tab, "own_chain").locator("textarea")).to_have_value(text)  # nothing typed is lost
         assert shown_tables(tab)["chain_table"] == good and tab.url == address
-    assert len(said) == 7
+    assert len(said) == 8
     part(tab, "settings").locator('input[value="square"]').check(force=True)
     settled(tab)
     part(tab, "tree_pair").locator('input[value="own"]').check(force=True)

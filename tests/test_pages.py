@@ -69,11 +69,14 @@ def test_ledger_payload_equals_the_reference(opened: Opener, preset: str) -> Non
     cells, totals = table(page, "ledger"), table(page, "summary")
     names = {"accept": "acceptance_probability", "direct": "direct_mass", "correction": "correction_mass",
              "final": "final_mass", "corr_dist": "residual"}  # fmt: skip
-    wanted = rows_of("spec_ledger", preset=preset)
-    assert len(cells) == 8 * len(wanted)
-    for i, row in enumerate(wanted):
+    rows = rows_of("spec_ledger", preset=preset)
+    assert len(cells) == 8 * len(rows)
+    for i, row in enumerate(rows):
         for short, name in names.items():
             assert cells[i, name] == (row[short], row[f"{short}_exact"]), (row["token"], name)
+        p, q, direct = (Fraction(row[name]) for name in ("p", "q", "direct_exact"))
+        for name, wanted in (("target_probability", p), ("draft_probability", q), ("rejected_mass", q - direct)):
+            assert cells[i, name] == (f"{float(wanted):.6f}", str(wanted)), (row["token"], name)
     (row,) = rows_of("spec_ledger_summary", preset=preset)
     assert totals[0, "acceptance_rate"] == (row["accept_mass"], row["accept_mass_exact"])
     assert totals[0, "rejection_probability"] == totals[0, "correction_total"] == (row["reject"], row["reject_exact"])

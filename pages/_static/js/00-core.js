@@ -184,18 +184,27 @@ window.wiki = (() => {
     setTimeout(() => { button.textContent = button.dataset.label }, 1500)
   })
 
+  // A formula that is wider than the screen scrolls, and what scrolls has to be in reach of the keyboard.
+  const scrolling = new ResizeObserver(entries => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.setAttribute('tabindex', '0')
+      else target.removeAttribute('tabindex')
+    }
+  })
+
   parts.prose = (root, data) => {
     const box = el('div', { class: 'wiki-prose', id: data.anchor || null, tabindex: data.anchor ? -1 : null, html: data.html })
     root.replaceChildren(box)
-    // No line may begin with the punctuation after a number or a term: buttons break like words, so tie it to them.
-    for (const button of box.querySelectorAll('.wiki-number, .wiki-term')) {
-      const after = button.nextSibling
+    for (const formula of box.querySelectorAll('math[display="block"]')) scrolling.observe(formula)
+    // No line may begin with the punctuation after a number, a term or a formula: they break like words, so tie it to them.
+    for (const piece of box.querySelectorAll('.wiki-number, .wiki-term, math:not([display="block"])')) {
+      const after = piece.nextSibling
       const mark = after?.nodeType === 3 && /^[。，、；：）！？.,;:)]+/.exec(after.data)?.[0]
       if (!mark) continue
       after.data = after.data.slice(mark.length)
       const tie = el('span', { class: 'wiki-tie' })
-      button.before(tie)
-      tie.append(button, mark)
+      piece.before(tie)
+      tie.append(piece, mark)
     }
   }
 

@@ -79,7 +79,7 @@
 
   // The visible caption stands outside, so that it stays whole when a wide table scrolls.
   const asTable = data => [el('p', { class: 'wiki-table-caption', 'aria-hidden': 'true' }),
-    el('div', { class: 'wiki-scroll', tabindex: 0, role: 'region' }, el('table', { class: 'wiki-table' },
+    el('div', { class: 'wiki-scroll', tabindex: 0, role: 'group' }, el('table', { class: 'wiki-table' },
       el('caption', { class: 'wiki-hidden' }),
       el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, data.head ?? wiki.words.row), data.columns.map(header))),
       el('tbody')))]

@@ -16,8 +16,11 @@
     const slider = () => {
       const input = el('input', { type: 'range', min: 0, max: data.texts.length - 1, step: 1, disabled: locked, 'aria-label': data.words.guess })
       const output = el('output', {})
-      input.value = data.guess ?? Math.floor(data.texts.length / 2)
-      const show = () => { output.textContent = data.guess == null && !input.touched ? '?' : data.texts[input.value]; input.setAttribute('aria-valuetext', data.texts[input.value]) }
+      input.value = data.guess ?? 0                        // the middle would be a guess, and may be the right one
+      const show = () => {
+        output.textContent = data.guess == null && !input.touched ? '?' : data.texts[input.value]
+        input.setAttribute('aria-valuetext', output.textContent)
+      }
       input.oninput = () => { input.touched = true; button.disabled = false; show() }
       show()
       return el('div', { class: 'wiki-range wiki-guess' }, el('span', {}, data.words.guess), input, output)

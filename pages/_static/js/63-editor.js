@@ -14,6 +14,14 @@
 
   const unused = wiki.unused = names => [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(c => !names.includes(c)) ?? String(names.length + 1)
 
+  // What had the focus may be gone: a pressed × goes with the last row, a button of a message with its message.
+  const refocus = (root, at, last) => {
+    const [name, where] = at.split('-')
+    const instead = { remove: [`remove-${last}`, 'add'], add: [`remove-${last}`], fix: [`${where}-0`] }
+    const places = [at, ...instead[name] ?? []]
+    places.map(x => root.querySelector(`[data-at="${x}"]:enabled`)).find(Boolean)?.focus()
+  }
+
   wiki.parts.editor = (root, data, memory) => {
     const id = memory.id ??= `wiki-editor-${ids++}`
     const w = data.words
@@ -27,12 +35,12 @@
     memory.shape = shape
     const at = root.contains(document.activeElement) ? document.activeElement.dataset.at : null
 
-    const problem = (field, row) => data.problems.find(p => p.column === field && p.row === row)
+    const noteId = p => `${id}-${p.column}-${p.row ?? 'all'}`
     const field = (name, row, value, label) => {
-      const bad = problem(name, row)
-      const note = bad ? el('span', { class: 'wiki-error', id: `${id}-${name}-${row}` }, bad.text) : null
+      const bad = data.problems.find(p => p.column === name && (p.row ?? row) === row)  // its own, or its column's
+      const note = bad?.row != null ? el('span', { class: 'wiki-error', id: noteId(bad) }, bad.text) : null
       const input = el('input', { type: 'text', 'data-field': name, 'data-at': `${name}-${row}`, 'aria-label': label, autocomplete: 'off',
-        spellcheck: false, inputmode: name === 'token' ? 'text' : 'decimal', 'aria-invalid': bad ? 'true' : false, 'aria-describedby': note?.id })
+        spellcheck: false, inputmode: name === 'token' ? 'text' : 'decimal', 'aria-invalid': bad ? 'true' : false, 'aria-describedby': bad && noteId(bad) })
       input.value = value
       input.onchange = () => send()
       input.onkeydown = e => { if (e.key === 'Enter') input.blur(), input.focus() }
@@ -40,7 +48,7 @@
         const parts = name === 'token' ? null : wiki.pasted(e)
         if (!parts) return
         const rows = read(root)
-        if (row + parts.length > data.most) return send({ ...rows, count: row + parts.length })
+        if (row + parts.length > data.most) return send({ ...rows, count: row + parts.length, column: name })
         parts.forEach((x, i) => { rows[name][row + i] = x })
         const n = rows[name].length
         for (const c of ['token', 'p', 'q']) {
@@ -65,10 +73,12 @@
     const line = (token, r) => el('tr', {},
       el('td', {}, field('token', r, token, `${w.token} ${r + 1}`)),
       ...['p', 'q'].map(c => el('td', {}, field(c, r, data[c][r], `${c}(${token})`))),
-      el('td', {}, el('button', { type: 'button', class: 'wiki-remove', 'aria-label': `${w.remove} ${token}`, title: w.remove,
+      el('td', {}, el('button', { type: 'button', class: 'wiki-remove', 'data-at': `remove-${r}`, 'aria-label': `${w.remove} ${token}`, title: w.remove,
         disabled: data.tokens.length < 2, onclick: () => remove(r) }, '×')))
     const whole = c => data.problems.filter(p => p.column === c && p.row == null).map(p => el('div', { class: 'wiki-error', role: 'alert' },
-      p.text, p.code === 'sum_not_one' ? el('button', { type: 'button', class: 'wiki-fix', onclick: () => memory.trigger('normalise', { column: c, ...read(root) }) }, w.normalise) : null))
+      el('span', { id: noteId(p) }, p.text),
+      p.code === 'sum_not_one' ? el('button', { type: 'button', class: 'wiki-fix', 'data-at': `fix-${c}`, 'aria-label': `${w.normalise} (${w[c]})`,
+        onclick: () => memory.trigger('normalise', { column: c, ...read(root) }) }, w.normalise) : null))
 
     root.replaceChildren(
       el('table', { class: 'wiki-editor' }, el('caption', {}, w.caption),
@@ -78,17 +88,17 @@
         el('tbody', {}, data.tokens.map(line))),
       ...['token', 'p', 'q'].flatMap(whole),
       el('p', { class: 'wiki-editor-foot' },
-        el('button', { type: 'button', class: 'wiki-add', disabled: data.tokens.length >= data.most, onclick: add }, w.add),
+        el('button', { type: 'button', class: 'wiki-add', 'data-at': 'add', disabled: data.tokens.length >= data.most, onclick: add }, w.add),
         el('span', { class: 'wiki-help' }, data.kept ? w.kept : w.hint)))
     root.dataset.problems = data.problems.length
-    if (at) root.querySelector(`[data-at="${at}"]`)?.focus()
+    if (at) refocus(root, at, tokens.length - 1)
   }
 
   // Two long lists, for totals only.
   wiki.parts.paste = (root, data, memory, first) => {
     const w = data.words
     if (first) {
-      const area = c => el('textarea', { rows: 3, id: `wiki-paste-${c}`, spellcheck: false, 'data-field': c, placeholder: '0.5, 0.25, 1/8, 1/8', 'aria-describedby': `wiki-paste-${c}-note` })
+      const area = c => el('textarea', { rows: 3, id: `wiki-paste-${c}`, spellcheck: false, 'data-field': c, placeholder: '0.5, 0.25, 1/8, 1/8' })
       const note = c => el('div', { class: 'wiki-error', role: 'alert', id: `wiki-paste-${c}-note` })
       memory.areas = { p: area('p'), q: area('q') }
       memory.notes = { p: note('p'), q: note('q') }
@@ -118,10 +128,12 @@
       el('div', { class: 'wiki-paste' },
         ...['p', 'q'].map(c => el('div', {}, el('label', { for: `wiki-paste-${c}` }, w[c]), memory.areas[c], memory.notes[c])), button))
     if (!memory.fold.isConnected) root.replaceChildren(memory.fold)
+    const unequal = data.problems.find(p => p.code === 'lengths_differ')  // one message for both lists
     for (const c of ['p', 'q']) {
       const bad = data.problems.filter(p => p.column === c)
-      if (bad.length) memory.areas[c].setAttribute('aria-invalid', 'true')
+      if (bad.length || unequal) memory.areas[c].setAttribute('aria-invalid', 'true')
       else memory.areas[c].removeAttribute('aria-invalid')
+      memory.areas[c].setAttribute('aria-describedby', `wiki-paste-${unequal?.column ?? c}-note`)
       memory.notes[c].replaceChildren(...bad.map(p => el('p', {}, p.text,
         p.code === 'sum_not_one' ? el('button', { type: 'button', class: 'wiki-fix', onclick: () => send({ normalise: true }) }, w.normalise) : null)))
     }

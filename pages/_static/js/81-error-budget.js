@@ -91,6 +91,8 @@
     })
   }
 
+  const LONG = 20_000                                      // letters; a longer list that cannot be used is only counted
+
   // A list of numbers as text. The server judges it; what it cannot use stays as typed beside the reasons.
   wiki.parts.vector = (root, data, memory, first) => {
     const w = data.words
@@ -109,7 +111,7 @@
     memory.title.textContent = data.title
     memory.label.textContent = w.label
     memory.help.innerHTML = data.help
-    if (memory.shown !== data.text) memory.area.value = memory.shown = data.text
+    if (data.text != null && memory.shown !== data.text) memory.area.value = memory.shown = data.text   // null: as typed
     memory.button.textContent = w.use
     memory.button.disabled = false
     memory.button.onclick = () => {
@@ -117,12 +119,12 @@
       const count = wiki.count(text)
       memory.button.disabled = true
       memory.button.textContent = w.working
-      memory.trigger('edit', count > data.most ? { count } : { text })   // a huge list is counted here, not sent
+      memory.trigger('edit', count > data.most && text.length > LONG ? { count } : { text })   // a huge list is counted here, not sent
     }
     // One far too long is not even put into the field: that alone would hold the page for half a minute.
     memory.area.onpaste = e => {
-      const count = wiki.count(e.clipboardData.getData('text'))
-      if (count <= data.most) return
+      const text = e.clipboardData.getData('text'), count = wiki.count(text)
+      if (count <= data.most || text.length <= LONG) return
       e.preventDefault()
       memory.button.disabled = true
       memory.button.textContent = w.working
