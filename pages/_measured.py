@@ -151,6 +151,21 @@ TABLES: dict[str, Shown] = {
               ) for d in DOMAINS),
         {f"{d}_1": {"drafter": d, "temperature": "1"} for d in DRAFTERS},
     ),
+    "model_lab.real_parted": Shown(
+        "greedy_texts", "drafter",
+        (Column("real_parted_fp32", "n", "parted", {"precision": "fp32", "linear": OWN}),
+         *(Column(f"{name}_{k}", tex, record, {"precision": "bf16", "linear": k})
+           for k in ("torch", OWN)
+           for name, tex, record in (("real_parted_bf16", "n", "parted"),
+                                     ("real_gap", "g", "gap_where_parted")))),
+        _each("drafter", DRAFTERS),
+    ),
+    "model_lab.real_law": Shown(
+        "sampled_law", "rule",
+        (Column("real_chi", r"\chi^2", "chi_square", {}), Column("real_freedom", r"\nu", "degrees_of_freedom", {}),
+         Column("real_p", "p", "p_value", {})),
+        _each("rule", ("exact", "no_residual")),
+    ),
 }  # fmt: skip
 
 

@@ -49,6 +49,9 @@ SPOTS: list[tuple[str, int, str, str, str, dict[str, str]]] = [
      {"drafter": "mtp", "temperature": "0.6", "domain": "prose"}),
     ("model_lab.real_distances", 3, "real_kl_code", "acceptance", "kl_draft_target",
      {"drafter": "block", "temperature": "1", "domain": "code"}),
+    ("model_lab.real_parted", 1, "real_parted_bf16_torch", "greedy_texts", "parted",
+     {"drafter": "exit", "precision": "bf16", "linear": "torch"}),
+    ("model_lab.real_law", 1, "real_p", "sampled_law", "p_value", {"rule": "no_residual"}),
 ]  # fmt: skip
 
 
