@@ -14,7 +14,7 @@ from typing import Literal
 
 Code = Literal[
     "empty", "not_a_number", "not_finite", "too_precise", "negative", "no_mass", "sum_not_one",
-    "lengths_differ", "too_many", "name_empty", "name_too_long", "name_repeated",
+    "lengths_differ", "too_few", "too_many", "name_empty", "name_too_long", "name_repeated",
 ]  # fmt: skip
 Column = Literal["token", "p", "q"]
 MAX_TOKENS = 12  # a ledger that fits a screen

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from mechanisms import distribution
-from mechanisms.distribution import InvalidInput, Pair, Problem
+from mechanisms.distribution import Column, InvalidInput, Pair, Problem
 from mechanisms.economics_tree import MOST_TOKENS, RULES, SHAPES, Rule, Text, turned
 from mechanisms.economics_tree_tables import (
     Drawn,
@@ -73,13 +73,17 @@ def _edit(event: Any) -> None:
         return
     found = {n: [str(x)[:200] for x in event.get(n) or ()][:40] for n in ("tokens", "p", "q")}
     names, p, q = found.values()
+    count = event.get("count")
+    size = count if isinstance(count, int) else len(names)  # of a pasted list, of which only the number was sent
+    if not 2 <= size <= MOST_TOKENS:
+        column: Column = "q" if event.get("column") == "q" else "p"
+        many, few = Problem("too_many", column, None, str(size)), Problem("too_few", "token")
+        st.session_state[_DRAFT] = (names, p, q, (many if size > MOST_TOKENS else few,))
+        return
     try:
         pair = distribution.read_pair(names, p, q)
     except InvalidInput as error:
         st.session_state[_DRAFT] = (names, p, q, error.problems)
-        return
-    if not 2 <= len(pair.tokens) <= MOST_TOKENS:
-        st.session_state[_DRAFT] = (names, p, q, (Problem("too_many", "p", None, str(len(names))),))
         return
     st.session_state.pop(_DRAFT, None)
     put(own_pair=pair, tree_pair=OWN)

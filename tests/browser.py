@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKER = """import sys
@@ -125,3 +125,12 @@ def switch_theme(page: Page, name: str) -> None:
 def cells(page: Page, selector: str) -> list[list[str]]:
     """The texts of a real table, row by row."""
     return page.locator(selector).evaluate("t => [...t.rows].map(r => [...r.cells].map(c => c.textContent.trim()))")
+
+
+def paste(at: Locator, text: str) -> None:
+    """Paste as the clipboard would; a script may not read the real one without a permission."""
+    at.evaluate(
+        "(n, text) => { const data = new DataTransfer(); data.setData('text', text);"
+        " n.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })) }",
+        text,
+    )

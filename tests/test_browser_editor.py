@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser import ROOT
+from tests.browser import ROOT, paste
 from tests.browser_ledger import LANGUAGES, LOCALES, TOPIC, digest, enter, open_chapter, part, settled, table, values
 from tests.conftest import Pages
 
@@ -156,16 +156,6 @@ def test_normalising_is_exact(page: Pages, lang: str) -> None:
     assert cells[0, "final_mass"][1] == "1/3" and "1/3,1/3,1/3" in unquote(unquote(tab.url))
 
 
-def paste(page: Page, at: Locator, text: str) -> None:
-    """Paste as the clipboard would; a script may not read the real one without a permission."""
-    at.evaluate(
-        "(n, text) => { const data = new DataTransfer(); data.setData('text', text);"
-        " n.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })) }",
-        text,
-    )
-    settled(page)
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_pasted_column_fills_or_is_refused(page: Pages, lang: str) -> None:
     """Twelve pasted numbers fill the column and add rows; thirteen are refused with the limit in the message."""
@@ -173,12 +163,14 @@ def test_pasted_column_fills_or_is_refused(page: Pages, lang: str) -> None:
     open_chapter(tab, lang)
     good, link = values(tab, "ledger"), tab.url
     for column in ("p", "q"):
-        paste(tab, field(tab, f"{column}-0"), "\n".join(["1/13"] * 13))
+        paste(field(tab, f"{column}-0"), "\n".join(["1/13"] * 13))
+        settled(tab)
         text = message("too_many", lang, "13", column=column)
         expect(part(tab, "editor").locator(".wiki-error")).to_have_text(text)
         expect(field(tab, f"{column}-2")).to_have_accessible_description(text)
         assert values(tab, "ledger") == good and tab.url == link
-    paste(tab, field(tab, "p-0"), "\t".join(["1/12"] * 12))
+    paste(field(tab, "p-0"), "\t".join(["1/12"] * 12))
+    settled(tab)
     expect(part(tab, "editor")).to_have_attribute("data-problems", "0")
     expect(table(tab, "ledger").locator("tbody tr")).to_have_count(12)
     assert values(tab, "ledger")[11, "target_probability"][1] == "1/12"

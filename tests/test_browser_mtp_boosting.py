@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from mechanisms.mtp_cases import CASES, SEED_DRAFTS, Case, Drafts
 from mechanisms.mtp_mixing import DEPTHS
 from pages._mtp_state import PAIRS
-from tests.browser import ROOT
+from tests.browser import ROOT, paste
 from tests.browser_ledger import frames_sent
 from tests.chapters import LOCALES, Cells, Chapter, wanted
 from tests.conftest import Pages
@@ -106,10 +106,7 @@ class Editor:
         self.chapter.settle()
 
     def paste(self, at: str, text: str) -> None:
-        self.box.locator(f'[data-at="{at}"]').evaluate(
-            "(n, t) => { const d = new DataTransfer(); d.setData('text/plain', t);"
-            " n.dispatchEvent(new ClipboardEvent('paste', { clipboardData: d, bubbles: true })) }", text
-        )  # fmt: skip
+        paste(self.box.locator(f'[data-at="{at}"]'), text)
         self.chapter.settle()
 
     def words(self, key: str, **values: Any) -> str:

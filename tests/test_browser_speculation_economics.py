@@ -34,6 +34,7 @@ from mechanisms.rejection_presets import PRESETS
 from mechanisms.speculation_economics import RATES, best, costs_of, speed_curve
 from mechanisms.table import Table
 from pages._economics_state import DRAFT_TIMES, TREE_PAIRS, VERIFY_TIMES
+from tests.browser import paste
 from tests.browser_ledger import LANGUAGES, LOCALES, frames_sent
 from tests.chapters import Cells, drag, settled, tables
 from tests.conftest import Pages
@@ -131,6 +132,27 @@ def own(page: Page, key: str, text: str) -> Locator:
     expect(box).to_have_attribute("data-tries", str(int(tries) + 1))
     settled(page)
     return box.locator(".wiki-error p")
+
+
+def test_too_many_and_too_few_tokens_of_a_tree_are_named(page: Pages) -> None:
+    """A list pasted into two to four tokens, and one token alone; what was typed stays."""
+    tab = page()
+    open_chapter(tab, tree_pair="own")
+    editor = part(tab, "tree_editor")
+    field, remove, said = (
+        editor.locator('[data-field="q"]').first,
+        editor.locator(".wiki-remove"),
+        editor.locator(".wiki-error"),
+    )
+    kept = field.input_value()
+    paste(field, "0.1 " * 64)
+    expect(said.first).to_contain_text("64 values are too many")
+    expect(field).to_have_value(kept)
+    while (left := remove.count()) > 1:
+        remove.last.click()
+        expect(remove).to_have_count(left - 1)
+        settled(tab)
+    expect(said.first).to_contain_text("two are the least")
 
 
 def test_own_input_guesses_and_links(page: Pages) -> None:
