@@ -21,6 +21,22 @@ NARROW = ["scrollable-region-focusable"]
 DIALOG = "dialog.wiki-derivation"
 WIDTHS = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
   .map(n => n.scrollWidth - n.clientWidth)"""
+# a line's first sign, where it is a mark that closes something
+BEGINS = """() => {
+  const found = [], range = document.createRange()
+  for (const box of document.querySelectorAll('.wiki-prose :is(p, li), .wiki-predict legend')) {
+    const texts = document.createTreeWalker(box, NodeFilter.SHOW_TEXT), left = box.getBoundingClientRect().left
+    for (let node; node = texts.nextNode();)
+      for (let i = 0; i < node.data.length; i++) {
+        if (!'。，、；：）！？'.includes(node.data[i])) continue
+        range.setStart(node, i)
+        range.setEnd(node, i + 1)
+        const sign = range.getBoundingClientRect()
+        if (sign.width && Math.abs(sign.left - left) < 1.5) found.push(node.data.slice(i, i + 12))
+      }
+  }
+  return found
+}"""
 # states in which as much as possible is on the page: feedback of guesses, refusals, long tables
 RICH: dict[str, dict[str, str]] = {
     "home": {},
@@ -88,6 +104,7 @@ def test_no_rule_is_broken_and_nothing_is_too_wide(page: Pages, name: str, lang:
     broken["narrow"] = violations(tab, rules=NARROW)
     assert {where: what for where, what in broken.items() if what} == {}
     assert max(tab.evaluate(WIDTHS)) <= 0
+    assert tab.evaluate(BEGINS) == []
     if cell.count():
         cell.click()
         expect(dialog).to_be_visible()

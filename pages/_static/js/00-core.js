@@ -184,6 +184,19 @@ window.wiki = (() => {
     setTimeout(() => { button.textContent = button.dataset.label }, 1500)
   })
 
+  // No line may begin with the punctuation after a number, a term or a formula: they break like words, so tie it to them.
+  const tie = box => {
+    for (const piece of box.querySelectorAll('.wiki-number, .wiki-term, math:not([display="block"])')) {
+      const after = piece.nextSibling
+      const mark = after?.nodeType === 3 && /^[。，、；：）！？.,;:)]+/.exec(after.data)?.[0]
+      if (!mark) continue
+      after.data = after.data.slice(mark.length)
+      const tied = el('span', { class: 'wiki-tie' })
+      piece.before(tied)
+      tied.append(piece, mark)
+    }
+  }
+
   // A formula that is wider than the screen scrolls, and what scrolls has to be in reach of the keyboard.
   const scrolling = new ResizeObserver(entries => {
     for (const { target } of entries) {
@@ -196,16 +209,7 @@ window.wiki = (() => {
     const box = el('div', { class: 'wiki-prose', id: data.anchor || null, tabindex: data.anchor ? -1 : null, html: data.html })
     root.replaceChildren(box)
     for (const formula of box.querySelectorAll('math[display="block"]')) scrolling.observe(formula)
-    // No line may begin with the punctuation after a number, a term or a formula: they break like words, so tie it to them.
-    for (const piece of box.querySelectorAll('.wiki-number, .wiki-term, math:not([display="block"])')) {
-      const after = piece.nextSibling
-      const mark = after?.nodeType === 3 && /^[。，、；：）！？.,;:)]+/.exec(after.data)?.[0]
-      if (!mark) continue
-      after.data = after.data.slice(mark.length)
-      const tie = el('span', { class: 'wiki-tie' })
-      piece.before(tie)
-      tie.append(piece, mark)
-    }
+    tie(box)
   }
 
   // Streamlit has no attribute that tells the theme; the page's own background does.
@@ -227,6 +231,6 @@ window.wiki = (() => {
     theme()
   }).observe(document.documentElement, { childList: true, subtree: true })
 
-  const wiki = { parts, tables, words: {}, el, svg, bus, draw, listen, announce, copy, speak }
+  const wiki = { parts, tables, words: {}, el, svg, bus, draw, listen, announce, copy, speak, tie }
   return wiki
 })()

@@ -37,6 +37,7 @@
       memory.trigger('commit', data.texts ? Number(chosen.value) : chosen.value)
     }
     const had = root.contains(document.activeElement)
+    wiki.tie(form)
     root.replaceChildren(form)
     root.dataset.locked = String(locked)
     if (had) (form.querySelector('.wiki-again') ?? form.querySelector('input'))?.focus()
