@@ -181,18 +181,25 @@ def read_names(names: Sequence[str]) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def read_pair(names: Sequence[str], p: Sequence[str], q: Sequence[str]) -> Pair:
-    """A pair from typed fields. Raises InvalidInput with every problem found; never normalises by itself."""
+def read_pair(
+    names: Sequence[str], p: Sequence[str], q: Sequence[str], *, least: int = 1, most: int = MAX_TOKENS
+) -> Pair:
+    """A pair of `least` to `most` tokens from typed fields; never normalises by itself.
+
+    Raises InvalidInput with every problem found.
+    """
     problems = list(read_names(names))
     columns: tuple[tuple[Column, Sequence[str]], ...] = (("p", p), ("q", q))
     for column, texts in columns:
-        if len(texts) > MAX_TOKENS:
+        if len(texts) > most:
             problems.append(Problem("too_many", column, None, str(len(texts))))
+    if 0 < len(names) < least:  # none at all is told at the columns, as "empty"
+        problems.append(Problem("too_few", "token", None, str(len(names))))
     if len(p) != len(q) or len(names) != len(p):
         problems.append(
             Problem("lengths_differ", "q", None, " ≠ ".join(map(str, dict.fromkeys(map(len, (names, p, q))))))
         )
-    if any(x.code in ("too_many", "lengths_differ") for x in problems):
+    if any(x.code in ("too_few", "too_many", "lengths_differ") for x in problems):
         raise InvalidInput(problems)
     (target, bad_p), (draft, bad_q) = read_column(p, "p"), read_column(q, "q")
     problems += [*bad_p, *bad_q]

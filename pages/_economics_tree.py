@@ -73,15 +73,13 @@ def _edit(event: Any) -> None:
         return
     found = {n: [str(x)[:200] for x in event.get(n) or ()][:40] for n in ("tokens", "p", "q")}
     names, p, q = found.values()
-    count = event.get("count")
-    size = count if isinstance(count, int) else len(names)  # of a pasted list, of which only the number was sent
-    if not 2 <= size <= MOST_TOKENS:
+    count = event.get("count")  # of a pasted list, of which only the number was sent
+    if isinstance(count, int) and count > MOST_TOKENS:
         column: Column = "q" if event.get("column") == "q" else "p"
-        many, few = Problem("too_many", column, None, str(size)), Problem("too_few", "token")
-        st.session_state[_DRAFT] = (names, p, q, (many if size > MOST_TOKENS else few,))
+        st.session_state[_DRAFT] = (names, p, q, (Problem("too_many", column, None, str(count)),))
         return
     try:
-        pair = distribution.read_pair(names, p, q)
+        pair = distribution.read_pair(names, p, q, least=2, most=MOST_TOKENS)
     except InvalidInput as error:
         st.session_state[_DRAFT] = (names, p, q, error.problems)
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -125,6 +126,12 @@ def switch_theme(page: Page, name: str) -> None:
 def cells(page: Page, selector: str) -> list[list[str]]:
     """The texts of a real table, row by row."""
     return page.locator(selector).evaluate("t => [...t.rows].map(r => [...r.cells].map(c => c.textContent.trim()))")
+
+
+def longest_piece(text: str) -> str:
+    """The longest stretch of one of our texts that the page holds in one piece: between tags and numbers put in later,
+    without the marks that the page ties to what stands before them."""
+    return max((x.strip(" 。，、；：）！？.,;:)") for x in re.split(r"<[^>]+>|\{[^}]*\}", text)), key=len)
 
 
 def paste(at: Locator, text: str) -> None:

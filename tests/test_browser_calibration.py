@@ -20,7 +20,7 @@ from mechanisms.calibration_layer import digest, synthetic_inputs, synthetic_lay
 from mechanisms.calibration_report import column_table
 from mechanisms.values.calibration import VECTORS
 from pages._calibration_gptq import SHOWN, moments
-from tests.browser import ROOT
+from tests.browser import ROOT, longest_piece
 from tests.chapters import LOCALES, Chapter, wanted
 from tests.conftest import Pages
 
@@ -88,7 +88,7 @@ def test_table_follows_the_stepper_within_a_frame(page: Pages) -> None:
 def test_answer_stays_away_until_the_guess(page: Pages, lang: str) -> None:
     """Neither feedback nor the weights' error is in the document before the guess; both are afterwards."""
     chapter = Chapter(page(locale=LOCALES[lang]), TOPIC, lang)
-    pieces = {n: max(re.split(r"<[^>]+>|\{[^}]*\}", TEXTS[n][lang]), key=len).strip()
+    pieces = {n: longest_piece(TEXTS[n][lang])
               for n in TEXTS if n.startswith("guess1_") and n.endswith(("feedback", "why"))}  # fmt: skip
     del pieces["guess1_several_feedback"]  # one word
     content = chapter.page.content()

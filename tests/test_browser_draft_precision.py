@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from mechanisms.precision_own import own_table, read_own
 from mechanisms.quantity import short_text
 from pages._precision_state import LENGTHS, RATES, STEPS, TARGETS
-from tests.browser import ROOT
+from tests.browser import ROOT, longest_piece
 from tests.browser_ledger import frames_sent
 from tests.chapters import LOCALES, Chapter, wanted
 from tests.conftest import Pages
@@ -131,7 +131,7 @@ def test_guesses_and_a_row_of_ones_own(page: Pages, lang: str) -> None:
     """No answer is in the document before a guess; bad fields are named where they stand and the last row stays."""
     chapter = Chapter(page(locale=LOCALES[lang]), TOPIC, lang)
     tab = chapter.page
-    pieces = {n: max(re.split(r"<[^>]+>|\{[^}]*\}", TEXTS[n][lang]), key=len).strip()
+    pieces = {n: longest_piece(TEXTS[n][lang])
               for n in TEXTS if re.fullmatch(r"guess\d_\w+_feedback|guess\d_why", n)}  # fmt: skip
     unique = {n: text for n, text in pieces.items() if len(text) > 8}
     shown = tab.content()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.browser import ROOT, visit
+from tests.browser import ROOT, longest_piece, visit
 from tests.browser_ledger import (
     LANGUAGES,
     LOCALES,
@@ -33,10 +33,7 @@ TEXTS = tomllib.loads((ROOT / "lessons/ui.toml").read_text("utf-8"))[TOPIC]
 
 def sentences(lang: str) -> list[str]:
     """The longest piece of every feedback text that holds neither markup nor a number put in later."""
-    found = []
-    for name in FEEDBACK:
-        pieces = re.split(r"<[^>]+>|\{[^}]*\}", TEXTS[name][lang])
-        found.append(max(pieces, key=len).strip())
+    found = [longest_piece(TEXTS[name][lang]) for name in FEEDBACK]
     assert all(len(x) >= 4 for x in found)
     return found
 

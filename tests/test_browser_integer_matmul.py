@@ -18,7 +18,7 @@ from mechanisms.integer_matmul_running import pair_table, running_table, worst_c
 from mechanisms.values.integer_matmul import W_SCALE, X_SCALE, Y_SCALE
 from pages._matmul_state import FIRST_SUM, LAST_SUM, TERMS, ZERO_POSITIONS, ZERO_STEP
 from pages._matmul_width import SEQUENCE_CODES
-from tests.browser import ROOT
+from tests.browser import ROOT, longest_piece
 from tests.browser_ledger import frames_sent
 from tests.chapters import LOCALES, Chapter, wanted
 from tests.conftest import Pages
@@ -113,7 +113,7 @@ def test_answers_are_not_in_the_page_before_the_guess(page: Pages, lang: str) ->
     """No feedback sentence is in the document before a guess; afterwards the one that belongs to it is."""
     chapter = Chapter(page(locale=LOCALES[lang]), TOPIC, lang)
     tab = chapter.page
-    pieces = {n: max(re.split(r"<[^>]+>|\{[^}]*\}", TEXTS[n][lang]), key=len).strip()
+    pieces = {n: longest_piece(TEXTS[n][lang])
               for n in TEXTS if re.fullmatch(r"guess\d_\w+_feedback|guess\d_why", n)}  # fmt: skip
     assert len(pieces) == 6 and [n for n, text in pieces.items() if text in tab.content()] == []
     first = chapter.values("overflow")[0, "first_overflow"]

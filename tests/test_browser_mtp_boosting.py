@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from mechanisms.mtp_cases import CASES, SEED_DRAFTS, Case, Drafts
 from mechanisms.mtp_mixing import DEPTHS
 from pages._mtp_state import PAIRS
-from tests.browser import ROOT, paste
+from tests.browser import ROOT, longest_piece, paste
 from tests.browser_ledger import frames_sent
 from tests.chapters import LOCALES, Cells, Chapter, wanted
 from tests.conftest import Pages
@@ -176,7 +176,7 @@ def test_answers_are_not_in_the_page_before_the_guess(page: Pages, lang: str) ->
     instrument shows the pair, and the link restores all of it for someone else."""
     chapter = Chapter(page(locale=LOCALES[lang]), TOPIC, lang)
     tab, ours = chapter.page, TEXTS[TOPIC]
-    pieces = {n: max(re.split(r"<[^>]+>|\{[^}]*\}", ours[n][lang]), key=len).strip()
+    pieces = {n: longest_piece(ours[n][lang])
               for n in ours if re.fullmatch(r"guess1_\w+_feedback|guess\d_(why|right|never|coin)", n)}  # fmt: skip
     assert len(pieces) == 9 and [n for n, text in pieces.items() if text in tab.content()] == []
     assert [x for x in ("0.396864", "0.091516", "891/1000", "0.113350") if x in tab.content()] == []

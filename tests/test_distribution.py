@@ -124,9 +124,9 @@ def test_every_code_is_reachable() -> None:
     seen |= {p.code for p in read_names(["", "x" * 25, "a", "a"])}
     for texts in (["0.3"], ["0"]):
         seen |= {p.code for p in read_column(texts, "p")[1]}
-    for p, q in ((["1"] * 13, ["1"] * 13), (["1"], ["1", "0"])):
+    for p, q, least in ((["1"] * 13, ["1"] * 13, 1), (["1"], ["1", "0"], 1), (["1"], ["1"], 2)):
         with pytest.raises(InvalidInput) as error:
-            read_pair(["a"], p, q)
+            read_pair(["a"], p, q, least=least)
         seen |= {p.code for p in error.value.problems}
     assert seen == set(get_args(Code))
 
