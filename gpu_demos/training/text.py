@@ -21,9 +21,10 @@ from typing import Any
 
 import torch
 from safetensors.torch import save_file
-from transformers import DynamicCache, PreTrainedModel
+from transformers import PreTrainedModel
 
-from gpu_demos.drafters.mtp import lm_head_weight
+from gpu_demos.cache import KVCache
+from gpu_demos.target import Target
 from gpu_demos.training.domains import DOMAINS, Domain, Side, Tokenizer, describe, prompts
 
 TEMPERATURES = (0.8, 0.8, 0.8, 0.0)
@@ -84,7 +85,8 @@ def write(
     Raises ValueError where the folder holds text of another configuration.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _agree(folder / CONFIG, {**asdict(config), "prompts": dict(describe()), "taps": taps(_layers(model))})
+    tapped = taps(model.config.num_hidden_layers)
+    _agree(folder / CONFIG, {**asdict(config), "prompts": dict(describe()), "taps": tapped})
     end = time.monotonic() + 60 * minutes
     for index in range(shards):
         path = folder / f"shard-{index:04d}.safetensors"
@@ -119,11 +121,12 @@ def make(
     generator = torch.Generator(model.device).manual_seed(this.seed)
     ids = torch.tensor(found, device=model.device)
     kept: dict[str, list[torch.Tensor]] = {"tokens": [], "states": [], "taps": [], "log_normalizer": []}
-    cache, done = DynamicCache(config=model.config), torch.zeros(len(found), dtype=torch.bool, device=model.device)
+    target, done = Target(model), torch.zeros(len(found), dtype=torch.bool, device=model.device)
+    cache = target.new_cache(len(found), ids.shape[1] + config.written)
     lengths = torch.full((len(found),), ids.shape[1] + config.written, device=model.device)
     with torch.inference_mode():
         for step in range(config.written + 1):
-            logits = _forward(model, ids, cache, kept)
+            logits = _forward(target, ids, cache, kept)
             ended = ~done & (ids[:, -1] == model.config.eos_token_id) if step else done
             lengths[ended] = len(found[0]) + step
             done = done | ended
@@ -134,21 +137,19 @@ def make(
     return {**tensors, "lengths": lengths.int().cpu()}, len(found[0])
 
 
-def _forward(
-    model: PreTrainedModel, ids: torch.Tensor, cache: DynamicCache, kept: dict[str, list[torch.Tensor]]
-) -> torch.Tensor:
+def _forward(target: Target, ids: torch.Tensor, cache: KVCache, kept: dict[str, list[torch.Tensor]]) -> torch.Tensor:
     """Run `ids`, (N, S), keep what is to be kept of them, and return the logits of the last position, (N, V)."""
-    out = model.model(ids, cache=cache, use_cache=True, output_hidden_states=True)
-    states, head = out.last_hidden_state, lm_head_weight(model)
-    tapped = torch.stack([out.hidden_states[i] for i in taps(_layers(model))], 2)
+    tapped = taps(len(target.layers))
+    out = target.run(ids, cache.lengths, cache, taps=tapped)
+    cache.lengths = [length + ids.shape[1] for length in cache.lengths]
     normalizers: list[torch.Tensor] = []
-    logits = states[:, -1].float()
+    logits = out.hidden[:, -1].float()
     for position in range(ids.shape[1]):  # one at a time: all logits of a batch of prompts would not fit
-        logits = (states[:, position] @ head.T).float()
+        logits = target.logits(out.hidden[:, position]).float()
         normalizers.append(logits.logsumexp(-1))
     kept["tokens"].append(ids.int().cpu())
-    kept["states"].append(states.bfloat16().cpu())
-    kept["taps"].append(tapped.bfloat16().cpu())
+    kept["states"].append(out.hidden.bfloat16().cpu())
+    kept["taps"].append(torch.stack([out.taps[i] for i in tapped], 2).bfloat16().cpu())
     kept["log_normalizer"].append(torch.stack(normalizers, 1).cpu())
     return logits
 
@@ -156,11 +157,10 @@ def _forward(
 def _sample(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
     if temperature == 0:
         return logits.argmax(-1)
-    return torch.multinomial(torch.softmax(logits / temperature, -1), 1, generator=generator)[:, 0]
-
-
-def _layers(model: PreTrainedModel) -> int:
-    return int(model.config.num_hidden_layers)
+    # By the inverse of the distribution function: `multinomial` would draw a number for each token of the vocabulary.
+    reached = torch.softmax(logits / temperature, -1).cumsum(-1)
+    drawn = torch.rand(len(logits), 1, generator=generator, device=logits.device) * reached[:, -1:]
+    return torch.searchsorted(reached, drawn, right=True)[:, 0].clamp_max(logits.shape[1] - 1)
 
 
 def _agree(path: Path, entry: dict[str, Any]) -> None:
