@@ -79,6 +79,7 @@ def run_mtp(options: argparse.Namespace, loaded: Loaded, command: str) -> int:
         options.recipe, loaded.sha256, corpus.sha256, start.sha256 if start else "target", options.seed,
         options.steps, options.batch, options.depths, options.one_depth_steps, options.rate,
         vocabulary=options.vocabulary if start is None else start.head.shape.vocabulary,
+        products=options.products,
     )  # fmt: skip
     head = start.head.requires_grad_(True) if start else new_head(loaded, corpus, options.vocabulary)
     done = train(head, corpus, config, options.out, minutes=options.budget_minutes, report=print_line)
@@ -122,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     mtp.add_argument("--depths", type=int, default=3)
     mtp.add_argument("--rate", type=float, default=1e-3)
     mtp.add_argument("--vocabulary", type=int, default=8192, help="tokens that the head can draft")
+    mtp.add_argument("--products", choices=("fp32", "bf16"), default="fp32", help="bf16 pays where it is fast")
     mtp.add_argument("--out", type=Path, required=True, help="folder of checkpoint, log and exported weights")
     mtp.set_defaults(run=run_mtp)
     for command in (text, mtp, add_block(commands)):

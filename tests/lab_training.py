@@ -10,7 +10,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from gpu_demos.drafters.mtp import MtpHead, head_for
-from gpu_demos.training.corpus import Corpus, read
+from gpu_demos.training.corpus import Corpus, Shard, read
 from gpu_demos.training.text import TextConfig, write
 
 VOCABULARY = 61
@@ -61,3 +61,8 @@ def random_head(model: LlamaForCausalLM, *, count: int = 40, seed: int = 1) -> M
     torch.manual_seed(seed)
     ids = torch.randperm(VOCABULARY, generator=torch.Generator().manual_seed(0))[:count].sort().values
     return head_for(model, ids)
+
+
+def target_log(shard: Shard, rows: torch.Tensor, lm_rows: torch.Tensor) -> torch.Tensor:
+    """Log-probabilities of the draft tokens under the target's full softmax, (rows, T, R) float32."""
+    return (shard.states[rows].to(lm_rows.dtype) @ lm_rows.T).float() - shard.log_normalizer[rows][..., None]

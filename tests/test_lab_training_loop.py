@@ -11,13 +11,13 @@ from transformers import LlamaForCausalLM
 
 from gpu_demos.drafters.mtp import MtpHead
 from gpu_demos.training import checkpoint
-from gpu_demos.training.corpus import Corpus, target_log
+from gpu_demos.training.corpus import Corpus
 from gpu_demos.training.initialise import copy_last_layer, fit_projection
 from gpu_demos.training.loop import LOG, batch_loss, train
 from gpu_demos.training.losses import forward_kl
 from gpu_demos.training.recipe import RECIPES, MtpConfig
 from gpu_demos.training.recursion import unroll
-from tests.lab_training import BASE, random_head, tiny_llama, train_corpus, written
+from tests.lab_training import BASE, random_head, target_log, tiny_llama, train_corpus, written
 
 
 @pytest.fixture(scope="module")

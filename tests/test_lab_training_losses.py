@@ -20,6 +20,10 @@ def random_pair(*, rows: int = 6, size: int = 9, seed: int = 0) -> tuple[torch.T
     return both[0].log_softmax(-1), both[1]
 
 
+def hybrid(target: torch.Tensor, logits: torch.Tensor, **settings: float) -> torch.Tensor:
+    return lk_hybrid(forward_kl(target, logits), acceptance_rate(target, logits), **settings)
+
+
 def test_published_pairs() -> None:
     """KL prefers the second draft, acceptance and the hybrid at η = 3 the first, at η = 1 the second.
 
@@ -29,8 +33,8 @@ def test_published_pairs() -> None:
     drafts = [torch.tensor(q, dtype=torch.float64).log() for q in ([0.79, 0.209, 0.001], [0.6, 0.2, 0.2])]
     assert [float(acceptance_rate(p, q)) for q in drafts] == pytest.approx([0.891, 0.8])
     assert [float(forward_kl(p, q)) for q in drafts] == pytest.approx([0.3969, 0.0915], abs=5e-5)
-    assert [float(lk_hybrid(p, q)) for q in drafts] == pytest.approx([0.1289, 0.1902], abs=5e-5)
-    assert [float(lk_hybrid(p, q, decay=1)) for q in drafts] == pytest.approx([0.2271, 0.1513], abs=5e-5)
+    assert [float(hybrid(p, q)) for q in drafts] == pytest.approx([0.1289, 0.1902], abs=5e-5)
+    assert [float(hybrid(p, q, decay=1)) for q in drafts] == pytest.approx([0.2271, 0.1513], abs=5e-5)
 
 
 def test_kl_is_torchs() -> None:
@@ -66,10 +70,10 @@ def test_acceptance_is_the_mechanism(name: str) -> None:
     if bool((p > 0).all()):
         blend = math.exp(-3 * alpha)
         assert float(forward_kl(p.log(), z)) == pytest.approx(kl, abs=1e-12)
-        assert float(lk_hybrid(p.log(), z)) == pytest.approx(blend * kl + (1 - blend) * (1 - alpha), abs=1e-12)
+        assert float(hybrid(p.log(), z)) == pytest.approx(blend * kl + (1 - blend) * (1 - alpha), abs=1e-12)
 
 
-@pytest.mark.parametrize(("loss", "mechanism"), [(forward_kl, "kl"), (lk_hybrid, "hybrid")], ids=["kl", "lk"])
+@pytest.mark.parametrize(("loss", "mechanism"), [(forward_kl, "kl"), (hybrid, "hybrid")], ids=["kl", "lk"])
 def test_gradient_is_the_mechanism(loss: object, mechanism: str) -> None:
     """Automatic differentiation gives the chapter's closed form, row by row (one row, one λ)."""
     target, logits = random_pair(rows=8)
@@ -86,10 +90,10 @@ def test_blend_is_one_number_for_a_depth() -> None:
     target, logits = random_pair()
     alpha, kl = acceptance_rate(target, logits), forward_kl(target, logits)
     blend = math.exp(-3 * float(alpha.mean()))
-    assert torch.allclose(lk_hybrid(target, logits), blend * kl + (1 - blend) * (1 - alpha))
+    assert torch.allclose(hybrid(target, logits), blend * kl + (1 - blend) * (1 - alpha))
     free = logits.clone().requires_grad_(True)
     fixed = logits.clone().requires_grad_(True)
-    lk_hybrid(target, free).sum().backward()
+    hybrid(target, free).sum().backward()
     (blend * forward_kl(target, fixed) + (1 - blend) * (1 - acceptance_rate(target, fixed))).sum().backward()
     assert free.grad is not None
     assert fixed.grad is not None
@@ -101,10 +105,10 @@ def test_identical_laws_lose_nothing() -> None:
     target, _ = random_pair()
     assert torch.allclose(acceptance_rate(target, target), torch.ones(6, dtype=torch.float64))
     assert float(forward_kl(target, target).abs().max()) < 1e-12
-    assert float(lk_hybrid(target, target).abs().max()) < 1e-12
+    assert float(hybrid(target, target).abs().max()) < 1e-12
 
 
 def test_negative_decay_is_refused() -> None:
     """λ would exceed one."""
     with pytest.raises(ValueError, match="decay=-1"):
-        lk_hybrid(*random_pair(), decay=-1)
+        hybrid(*random_pair(), decay=-1)

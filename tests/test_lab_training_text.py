@@ -1,18 +1,20 @@
 """Prompts, the text that the model writes, what is kept beside it, and how it is read again."""
 
 import json
+import math
 import random
 from pathlib import Path
 
 import pytest
 import torch
+from scipy import stats
 from transformers import LlamaForCausalLM
 
 from gpu_demos.training import text as text_module
-from gpu_demos.training.corpus import coverage, likely_tokens, read, target_log
+from gpu_demos.training.corpus import coverage, likely_tokens, read
 from gpu_demos.training.domains import DOMAINS, _files, _sources, _topics, describe, prompts
-from gpu_demos.training.text import TextConfig, plan, taps, write
-from tests.lab_training import BASE, VOCABULARY, Characters, tiny_llama, train_corpus, written
+from gpu_demos.training.text import TextConfig, plan, sample, taps, write
+from tests.lab_training import BASE, VOCABULARY, Characters, target_log, tiny_llama, train_corpus, written
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +95,16 @@ def test_states_are_those_of_one_pass_over_the_text(model: LlamaForCausalLM, fol
     ids = torch.tensor([4, 7, 50])
     p = target_log(shard, torch.tensor([1, 3]), model.lm_head.weight[ids])
     assert torch.allclose(p, out.logits.log_softmax(-1)[[1, 3]][..., ids], atol=0.05)  # states rounded to bf16
+
+
+def test_sampling_follows_the_law() -> None:
+    """Frequencies of 40,000 draws at temperature ½ pass a chi-square test, and a token without mass is never drawn."""
+    logits = torch.tensor([-math.inf, 0.3, 1.0, -math.inf, -0.5, 0.0, -math.inf], dtype=torch.float64)
+    drawn = sample(logits.expand(40_000, -1), 0.5, torch.Generator().manual_seed(5))
+    counts, law = torch.bincount(drawn, minlength=7), torch.softmax(2 * logits, -1)
+    possible = law > 0
+    assert counts[~possible].tolist() == [0, 0, 0]
+    assert stats.chisquare(counts[possible].numpy(), 40_000 * law[possible].numpy()).pvalue > 1e-3
 
 
 def test_greedy_shard_is_what_generate_writes(model: LlamaForCausalLM, folder: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,12 +105,6 @@ def coverage(corpus: Corpus, draft_ids: torch.Tensor) -> float:
     """Share of the tokens that the model wrote which the draft vocabulary holds."""
     written = torch.cat([s.tokens[:, 1:][s.scored(written=True)[:, :-1]] for s in corpus.shards])
     return float(torch.isin(written, draft_ids).double().mean())
-
-
-def target_log(shard: Shard, rows: Sequence[int] | torch.Tensor, lm_rows: torch.Tensor) -> torch.Tensor:
-    """Log-probabilities of the draft tokens under the target's full softmax, (rows, T, R) float32."""
-    states = shard.states[rows].to(lm_rows.dtype)
-    return (states @ lm_rows.T).float() - shard.log_normalizer[rows][..., None]
 
 
 def _side(path: Path) -> str:

@@ -16,10 +16,11 @@ import torch
 
 from gpu_demos.drafters.mtp import MtpHead
 from gpu_demos.training import checkpoint
-from gpu_demos.training.corpus import Corpus, Shard, target_log
-from gpu_demos.training.losses import acceptance_rate, forward_kl, lk_hybrid
+from gpu_demos.training.corpus import Corpus, Shard
+from gpu_demos.training.losses import lk_hybrid
 from gpu_demos.training.recipe import MtpConfig
 from gpu_demos.training.recursion import unroll
+from gpu_demos.training.streamed import mean_kl_and_acceptance
 
 LOG = "log.jsonl"
 MIXING_STREAM = 7919  # keeps the draws of mixing apart from those of the batches
@@ -111,20 +112,20 @@ def batch_loss(
     recipe, depths = config.behaviour, config.depths_at(step)
     generator = torch.Generator().manual_seed(config.seed * MIXING_STREAM + step) if recipe.mixing else None
     states, tokens = shard.states[rows].to(head.project.weight.dtype), shard.tokens[rows]
-    target = target_log(shard, rows, head.lm_rows)
-    guesses = unroll(head, states, tokens, depths=depths, generator=generator)
+    lm_rows = head.lm_rows.to(torch.bfloat16 if config.products == "bf16" else head.lm_rows.dtype)
+    with torch.autocast(states.device.type, torch.bfloat16, enabled=config.products == "bf16"):
+        guesses = unroll(head, states, tokens, depths=depths, generator=generator)
     scored = shard.scored(written=recipe.written)[rows]
     total, share = torch.zeros(()), sum(config.depth_decay**k for k in range(depths))
     parts: dict[str, list[float]] = {"kl": [], "alpha": []}
     for depth, guess in enumerate(guesses, start=1):
         at = scored.clone()
         at[:, :depth] = False  # no guess of this depth exists there
-        wanted, logits = target[at], head.logits(guess[at]).float()
-        kl = forward_kl(wanted, logits)
-        loss = lk_hybrid(wanted, logits).mean() if recipe.loss == "lk" else kl.mean()
+        kl, alpha = mean_kl_and_acceptance(guess[at], states[at], shard.log_normalizer[rows][at], lm_rows)
+        loss = lk_hybrid(kl, alpha) if recipe.loss == "lk" else kl
         total = total + config.depth_decay ** (depth - 1) / share * loss
-        parts["kl"].append(round(float(kl.detach().mean()), 5))
-        parts["alpha"].append(round(float(acceptance_rate(wanted, logits.detach()).mean()), 5))
+        parts["kl"].append(round(float(kl.detach()), 5))
+        parts["alpha"].append(round(float(alpha.detach()), 5))
     return total, parts
 
 

@@ -32,14 +32,13 @@ def forward_kl(target_log: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
     return (kept.exp() * (kept - logits.log_softmax(-1))).sum(-1)
 
 
-def lk_hybrid(target_log: torch.Tensor, logits: torch.Tensor, *, decay: float = DECAY) -> torch.Tensor:
-    """λ KL + (1 − λ)(1 − α) with λ = exp(−η ᾱ), no gradient through λ. (…, R) -> (…,).
+def lk_hybrid(kl: torch.Tensor, alpha: torch.Tensor, *, decay: float = DECAY) -> torch.Tensor:
+    """λ KL + (1 − λ)(1 − α) with λ = exp(−η ᾱ), no gradient through λ. kl, alpha: (…,) of positions, or their means.
 
-    ᾱ is the acceptance rate averaged over all positions given: one λ for a depth of the draft, as in the paper (other
+    ᾱ is the acceptance rate averaged over all that is given: one λ for a depth of the draft, as in the paper (other
     code takes one for each token). Raises ValueError for a negative decay. Source: lk2026, §4.
     """
     if decay < 0:
         raise ValueError(f"decay={decay} must not be negative")
-    alpha = acceptance_rate(target_log, logits)
     blend = math.exp(-decay * float(alpha.detach().mean()))
-    return blend * forward_kl(target_log, logits) + (1 - blend) * (1 - alpha)
+    return blend * kl + (1 - blend) * (1 - alpha)

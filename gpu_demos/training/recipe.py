@@ -33,7 +33,8 @@ RECIPES = MappingProxyType({
 @dataclass(frozen=True, slots=True)
 class MtpConfig:
     """All that decides the weights. `base` is the hash of the target, `data` that of the text, `start` that of the head
-    a boost begins with ("target" where it begins with the target's layer); `batch` counts texts."""
+    a boost begins with ("target" where it begins with the target's layer); `batch` counts texts; `products` is the
+    dtype of matrix products, fp32 or bf16 (quicker where the processor has instructions for it)."""
 
     recipe: str
     base: str
@@ -49,12 +50,15 @@ class MtpConfig:
     clip: float = 1.0
     depth_decay: float = 0.8
     vocabulary: int = 8192
+    products: str = "fp32"
 
     def __post_init__(self) -> None:
         if self.recipe not in RECIPES:
             raise ValueError(f"recipe={self.recipe!r} must be one of {', '.join(RECIPES)}")
         if RECIPES[self.recipe].boosts == (self.start == "target"):
             raise ValueError(f"start={self.start!r}: {self.recipe} must start from {self._origin}")
+        if self.products not in ("fp32", "bf16"):
+            raise ValueError(f"products={self.products!r} must be fp32 or bf16")
         for name in ("steps", "batch", "depths", "vocabulary"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")

@@ -132,7 +132,7 @@ def make(
             done = done | ended
             if bool(done.all()):
                 break
-            ids = _sample(logits, this.temperature, generator)[:, None]
+            ids = sample(logits, this.temperature, generator)[:, None]
     tensors = {name: torch.cat(parts, 1).contiguous() for name, parts in kept.items()}
     return {**tensors, "lengths": lengths.int().cpu()}, len(found[0])
 
@@ -154,7 +154,8 @@ def _forward(target: Target, ids: torch.Tensor, cache: KVCache, kept: dict[str, 
     return logits
 
 
-def _sample(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+def sample(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    """One token for each row of (N, V) logits, (N,); the likeliest one at temperature 0."""
     if temperature == 0:
         return logits.argmax(-1)
     # By the inverse of the distribution function: `multinomial` would draw a number for each token of the vocabulary.
