@@ -54,10 +54,10 @@ def load(
 ) -> Loaded:
     """Load a model: `SmolLM2-135M-Instruct` (fetched once), a folder, or `owner/name` on the hub.
 
-    dtype: fp32, bf16 or fp16. device: as torch names it. linear: torch's product, that of `batch_invariant`, or the
-    latter where it can be had. folder: the cache, by default `FEWER_BITS_MODELS` or `~/.cache/fewer-bits`. Raises
-    ValueError for an unknown dtype or device and for a kernel that cannot be had, and ModelUnavailable where the model
-    cannot be had. The model is in evaluation mode and wants no gradients.
+    dtype: fp32, bf16 or fp16. device: cpu or cuda, as torch names it. linear: torch's product, that of
+    `batch_invariant`, or the latter where it can be had. folder: the cache, by default `FEWER_BITS_MODELS` or
+    `~/.cache/fewer-bits`. Raises ValueError for an unknown dtype or device and for a kernel that cannot be had, and
+    ModelUnavailable where the model cannot be had. The model is in evaluation mode and wants no gradients.
     """
     if dtype not in DTYPES:
         raise ValueError(f"dtype={dtype!r} must be one of {', '.join(DTYPES)}")
@@ -137,6 +137,8 @@ def _check_device(device: str) -> None:
         kind = torch.device(device).type
     except RuntimeError as error:
         raise ValueError(f"device={device!r} must be a device of torch, such as cpu or cuda") from error
+    if kind not in ("cpu", "cuda"):
+        raise ValueError(f"device={device!r} must be cpu or cuda: nothing here was tried on a {kind} device")
     if kind == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device={device!r} must be present, and torch sees no CUDA device here; cpu works")
 

@@ -21,6 +21,7 @@ from gpu_demos.decoding_types import Decoded
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.models import DTYPES, LINEARS, SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable
+from gpu_demos.options import counted
 from gpu_demos.prompts import decode_text, encode, end_tokens
 from gpu_demos.target import Target
 
@@ -127,12 +128,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
     add("--drafter", choices=NAMES, default="lookup")
     add("--layers", type=int, help="layer after which the drafter `exit` leaves; two thirds of them by default")
-    add("--drafts", type=int, default=5, help="drafts per round at most")
+    add("--drafts", type=counted, default=5, help="drafts per round at most")
     add("--temperature", type=float, default=0.0, help="0 is greedy")
     add("--top-p", type=float, default=1.0)
-    add("--tokens", type=int, default=96, help="new tokens at most")
+    add("--tokens", type=counted, default=96, help="new tokens at most")
     add("--seed", type=int, default=0)
-    add("--turns", type=int, default=3, help="measured turns of plain and speculative decoding")
+    add("--turns", type=counted, default=3, help="measured turns of plain and speculative decoding")
     add("--transformers", action="store_true", help="let transformers' prompt lookup take turns too")
     add("--model", default=SMOLLM2, help=f"{SMOLLM2}, a folder, or owner/name on the hub")
     add("--dtype", choices=tuple(DTYPES), default="bf16")

@@ -20,6 +20,7 @@ from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.measure.provenance import ROOT, provenance
 from gpu_demos.models import SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable
+from gpu_demos.options import counted
 from gpu_demos.prompts import encode, end_tokens
 from gpu_demos.target import Target
 from gpu_demos.trace import Trace, TraceRound, dump
@@ -44,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = argparse.ArgumentParser("python -m gpu_demos.tracing", description=(__doc__ or "").splitlines()[0])
     made.add_argument("--drafters", type=lambda text: tuple(text.split(",")), default=NAMES)
     made.add_argument("--temperatures", type=lambda text: tuple(map(float, text.split(","))), default=(0.0, 1.0))
-    made.add_argument("--tokens", type=int, default=48)
-    made.add_argument("--drafts", type=int, default=5)
+    made.add_argument("--tokens", type=counted, default=48)
+    made.add_argument("--drafts", type=counted, default=5)
     made.add_argument("--seed", type=int, default=3)
     made.add_argument("--model", default=SMOLLM2)
     made.add_argument("--out", type=Path, default=TRACES)

@@ -19,6 +19,7 @@ import torch
 from gpu_demos.drafters.mtp import MtpHead, head_for, lm_head_weight
 from gpu_demos.models import SMOLLM2, Loaded, load, show
 from gpu_demos.models_fetch import ModelUnavailable, cache_folder
+from gpu_demos.options import counted
 from gpu_demos.train_block import add_block
 from gpu_demos.training import artifact
 from gpu_demos.training.compare import held_out_table
@@ -109,26 +110,26 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gpu_demos.train", description=__doc__)
     commands = parser.add_subparsers(required=True)
     text = commands.add_parser("text", help="let the model write its training text")
-    text.add_argument("--batch", type=int, default=64, help="texts of one shard for training")
-    text.add_argument("--held-out-batch", type=int, default=32, help="texts of one held-out shard")
-    text.add_argument("--prompt-tokens", type=int, default=32)
-    text.add_argument("--written-tokens", type=int, default=160)
+    text.add_argument("--batch", type=counted, default=64, help="texts of one shard for training")
+    text.add_argument("--held-out-batch", type=counted, default=32, help="texts of one held-out shard")
+    text.add_argument("--prompt-tokens", type=counted, default=32)
+    text.add_argument("--written-tokens", type=counted, default=160)
     text.set_defaults(run=run_text)
     mtp = commands.add_parser("mtp", help="train an MTP head")
     mtp.add_argument("--recipe", choices=sorted(RECIPES), default="base")
     mtp.add_argument("--start", type=Path, help="folder of a trained head, for all recipes but base")
-    mtp.add_argument("--steps", type=int, default=1000)
+    mtp.add_argument("--steps", type=counted, default=1000)
     mtp.add_argument("--one-depth-steps", type=int, default=0, help="first steps with depth 1 alone")
-    mtp.add_argument("--batch", type=int, default=8, help="texts of one step")
-    mtp.add_argument("--depths", type=int, default=3)
+    mtp.add_argument("--batch", type=counted, default=8, help="texts of one step")
+    mtp.add_argument("--depths", type=counted, default=3)
     mtp.add_argument("--rate", type=float, default=1e-3)
-    mtp.add_argument("--vocabulary", type=int, default=8192, help="tokens that the head can draft")
+    mtp.add_argument("--vocabulary", type=counted, default=8192, help="tokens that the head can draft")
     mtp.add_argument("--products", choices=("fp32", "bf16"), default="fp32", help="bf16 pays where it is fast")
     mtp.add_argument("--out", type=Path, required=True, help="folder of checkpoint, log and exported weights")
     mtp.set_defaults(run=run_mtp)
     for command in (text, mtp, add_block(commands)):
         command.add_argument("--text", type=Path, default=cache_folder() / TEXT_FOLDER, help="folder of the shards")
-        command.add_argument("--shards", type=int, default=36, help="shards written, or used")
+        command.add_argument("--shards", type=counted, default=36, help="shards written, or used")
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--budget-minutes", type=float, default=float("inf"))
         command.add_argument("--model", default=SMOLLM2)

@@ -11,6 +11,7 @@ import torch
 from gpu_demos.drafters.block import BlockHead, block_head_for
 from gpu_demos.drafters.mtp import lm_head_weight
 from gpu_demos.models import Loaded
+from gpu_demos.options import counted
 from gpu_demos.training import artifact
 from gpu_demos.training.block_calibration import calibration
 from gpu_demos.training.block_initialise import copy_target, fit_bias, fit_start
@@ -26,14 +27,14 @@ from gpu_demos.training.loop import train
 def add_block(commands: Any) -> argparse.ArgumentParser:
     """Add the subcommand to `commands`; those arguments that all training shares are the caller's."""
     block = commands.add_parser("block", help="train a block head (DSpark)")
-    block.add_argument("--steps", type=int, default=600)
-    block.add_argument("--batch", type=int, default=4, help="texts of one step")
-    block.add_argument("--anchors", type=int, default=24, help="blocks of one text in a step")
-    block.add_argument("--size", type=int, default=5, help="drafts of a block")
-    block.add_argument("--rank", type=int, default=96, help="of the Markov head")
+    block.add_argument("--steps", type=counted, default=600)
+    block.add_argument("--batch", type=counted, default=4, help="texts of one step")
+    block.add_argument("--anchors", type=counted, default=24, help="blocks of one text in a step")
+    block.add_argument("--size", type=counted, default=5, help="drafts of a block")
+    block.add_argument("--rank", type=counted, default=96, help="of the Markov head")
     block.add_argument("--rate", type=float, default=6e-4)
-    block.add_argument("--vocabulary", type=int, default=8192, help="tokens that the head can draft")
-    block.add_argument("--rounds", type=int, default=1200, help="sampled rounds for calibration, about")
+    block.add_argument("--vocabulary", type=counted, default=8192, help="tokens that the head can draft")
+    block.add_argument("--rounds", type=counted, default=1200, help="sampled rounds for calibration, about")
     block.add_argument("--out", type=Path, required=True, help="folder of checkpoint, log and exported weights")
     block.set_defaults(run=run_block)
     return block

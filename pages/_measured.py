@@ -69,6 +69,11 @@ CACHES: dict[str, At] = {
     "kv_values": {"keys": "exact", "value_bits": "2"},
     **{f"window_{w}_{s}": {"window": w, "sink": s} for w in ("128", "64", "32") for s in ("0", "4")},
 }  # fmt: skip
+PASSES = tuple(
+    Column(f"real_{p}_{k}_{b}", rf"T_{{{b}}}", "pass_time", {"precision": p, "batch": b, "linear": k}, "ms")
+    for b, k in (("1", "torch"), ("1", OWN), ("4", OWN)) for p in ("fp32", "bf16")
+)  # fmt: skip
+WIDTHS = _each("width", ("1", "2", "3", "4", "5", "6", "8", "12", "16", "24", "32"))
 TABLES: dict[str, Shown] = {
     "error_budget.real_formats": Shown(
         "quantization", "format", (*LOSS, *TASKS),
@@ -81,12 +86,8 @@ TABLES: dict[str, Shown] = {
                           "gptq_int4_g64", "hadamard_int4_g64", "hadamard_gptq_int4_g64", "rtn_int4_g128",
                           "awq_int4_g128", "gptq_int4_g128", "rtn_int3_g64", "gptq_int3_g64")),
     ),
-    "speculation_economics.real_passes": Shown(
-        "verify_cost", "width",
-        tuple(Column(f"real_{p}_{k}_{b}", rf"T_{{{b}}}", "pass_time", {"precision": p, "batch": b, "linear": k}, "ms")
-              for b, k in (("1", "torch"), ("1", OWN), ("4", OWN)) for p in ("fp32", "bf16")),
-        _each("width", ("1", "2", "3", "4", "5", "6", "8", "12", "16", "24", "32")),
-    ),
+    "speculation_economics.real_passes": Shown("verify_cost", "width", PASSES, WIDTHS),
+    "speculation_economics.real_passes_newer": Shown("verify_cost_avx512", "width", PASSES, WIDTHS),
     "speculation_economics.real_speeds": Shown(
         "speed", "way",
         tuple(c for d in DOMAINS for c in _with_half(f"real_{d}", "S", "speedup", {"domain": d}, "×")), WAYS,

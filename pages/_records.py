@@ -35,6 +35,12 @@ def read(name: str) -> tuple[Record, ...]:
     return load(RESULTS / f"{name}.json")
 
 
+def measured_by(file: str) -> str:
+    """The command whose records a file holds: the topic of their ids. What was run on several machines has several
+    files."""
+    return read(file)[0].id.partition(".")[0]
+
+
 def table(name: str, file: str, columns: Sequence[Column], rows: Mapping[str, Mapping[str, str]]) -> Table:
     """The table `name`, `<topic>.<table>`. rows: words in front of a row -> its conditions; a number that was not
     measured there is undefined."""
@@ -43,22 +49,23 @@ def table(name: str, file: str, columns: Sequence[Column], rows: Mapping[str, Ma
     quantities = [
         Quantity(f"{topic}.{c.name}", c.tex, f"record {file}", unit=c.unit, index="", kind="measured") for c in columns
     ]
-    function = f"gpu_demos.measure.{file}"
+    function = f"gpu_demos.measure.{measured_by(file)}"
     return Table(name, tuple(quantities), tuple(rows), tuple(map(tuple, cells)), function)
 
 
 def printed(file: str, name: str, **at: str) -> str:
     """The value of one record as a table shows it. LookupError where there is none."""
-    record = find(read(file), f"{file}.{name}", **at)
+    record = find(read(file), f"{measured_by(file)}.{name}", **at)
     return rounded(record.value, record.spread.value)
 
 
 def _cell(file: str, column: Column, at: Mapping[str, str]) -> Cell:
     wanted = {**at, **column.at}
-    found = [r for r in read(file) if r.id == f"{file}.{column.record}" and wanted.items() <= r.at.items()]
+    id = f"{measured_by(file)}.{column.record}"
+    found = [r for r in read(file) if r.id == id and wanted.items() <= r.at.items()]
     if not found:
         return None
-    record = find(found, f"{file}.{column.record}", **wanted)
+    record = find(found, id, **wanted)
     return real(rounded(record.spread.value if column.spread else record.value, record.spread.value))
 
 

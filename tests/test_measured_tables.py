@@ -30,6 +30,8 @@ SPOTS: list[tuple[str, int, str, str, str, dict[str, str]]] = [
      {"width": "1", "batch": "1", "precision": "bf16", "linear": "torch"}),
     ("speculation_economics.real_passes", 10, "real_fp32_invariant_4", "verify_cost", "pass_time",
      {"width": "32", "batch": "4", "precision": "fp32", "linear": "invariant"}),
+    ("speculation_economics.real_passes_newer", 5, "real_bf16_torch_1", "verify_cost_avx512", "pass_time",
+     {"width": "6", "batch": "1", "precision": "bf16", "linear": "torch"}),
     ("speculation_economics.real_speeds", 0, "real_code", "speed", "speedup",
      {"way": "lookup", "domain": "code", "precision": "fp32", "linear": "invariant"}),
     ("speculation_economics.real_speeds", 11, "real_chat", "speed", "speedup",

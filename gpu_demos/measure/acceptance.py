@@ -21,6 +21,7 @@ from gpu_demos.decoding_types import Decoded, Draft, Drafter, Seen, Session
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.measure.common import Sheet, domain_prompts, mean, parser, progress, ratio, run
 from gpu_demos.models import Loaded, load, show
+from gpu_demos.options import counted
 from gpu_demos.prompts import end_tokens
 from gpu_demos.target import Target
 
@@ -53,10 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.acceptance", (__doc__ or "").splitlines()[0], "acceptance")
     made.add_argument("--drafters", type=lambda text: tuple(text.split(",")), default=NAMES)
     made.add_argument("--temperatures", type=lambda text: tuple(map(float, text.split(","))), default=(0.0, 0.6, 1.0))
-    made.add_argument("--texts", type=int, default=8, help="prompts of each domain")
-    made.add_argument("--prompt-tokens", type=int, default=48)
-    made.add_argument("--tokens", type=int, default=96)
-    made.add_argument("--drafts", type=int, default=5)
+    made.add_argument("--texts", type=counted, default=8, help="prompts of each domain")
+    made.add_argument("--prompt-tokens", type=counted, default=48)
+    made.add_argument("--tokens", type=counted, default=96)
+    made.add_argument("--drafts", type=counted, default=5)
     return run(made, measure, "acceptance", arguments)
 
 

@@ -30,6 +30,7 @@ from gpu_demos.low_bit_linear import KERNELS
 from gpu_demos.measure.common import SURE, Sheet, domain_prompts, mean, middle, parser, progress, ratio, run
 from gpu_demos.measure.speed import speed_up
 from gpu_demos.models import LINEARS, Loaded, load, show
+from gpu_demos.options import counted
 from gpu_demos.prompts import end_tokens
 from gpu_demos.quantize_calibrated import Seen
 from gpu_demos.quantize_model import Variant, convert, inputs_of
@@ -52,14 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
     made = parser("gpu_demos.measure.draft_precision", (__doc__ or "").splitlines()[0], "draft_precision")
     made.add_argument("--temperatures", type=lambda text: tuple(map(float, text.split(","))), default=(0.0, 1.0))
-    made.add_argument("--texts", type=int, default=8, help="prompts of each domain, and as many for calibration")
-    made.add_argument("--timed-texts", type=int, default=3, help="of them, those that are timed")
-    made.add_argument("--prompt-tokens", type=int, default=48)
-    made.add_argument("--tokens", type=int, default=64)
-    made.add_argument("--drafts", type=int, default=5)
+    made.add_argument("--texts", type=counted, default=8, help="prompts of each domain, and as many for calibration")
+    made.add_argument("--timed-texts", type=counted, default=3, help="of them, those that are timed")
+    made.add_argument("--prompt-tokens", type=counted, default=48)
+    made.add_argument("--tokens", type=counted, default=64)
+    made.add_argument("--drafts", type=counted, default=5)
     made.add_argument("--linear", choices=("auto", *LINEARS), default="auto", help="layers of what is timed")
-    made.add_argument("--timed-drafts", type=int, default=2, help="drafts per round where time is measured")
-    made.add_argument("--turns", type=int, default=60, help="timed steps of each head")
+    made.add_argument("--timed-drafts", type=counted, default=2, help="drafts per round where time is measured")
+    made.add_argument("--turns", type=counted, default=60, help="timed steps of each head")
     return run(made, measure, "draft_precision", arguments)
 
 

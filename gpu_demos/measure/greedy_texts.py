@@ -18,6 +18,7 @@ from gpu_demos.decoding_types import Decoded
 from gpu_demos.drafters.choose import NAMES, choose
 from gpu_demos.measure.common import SURE, Sheet, domain_prompts, linears_on, parser, progress, run
 from gpu_demos.models import DTYPES, LINEARS, Linear, Loaded, load, show
+from gpu_demos.options import counted
 from gpu_demos.record import Spread
 from gpu_demos.target import Target
 
@@ -30,9 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.greedy_texts", (__doc__ or "").splitlines()[0], "greedy_texts")
     made.add_argument("--drafters", type=lambda text: tuple(text.split(",")), default=NAMES)
     made.add_argument("--passes", type=_passes, help="dtype:linear, one after the other")
-    made.add_argument("--texts", type=int, default=7, help="prompts of each domain")
-    made.add_argument("--prompt-tokens", type=int, default=32)
-    made.add_argument("--tokens", type=int, default=64)
+    made.add_argument("--texts", type=counted, default=7, help="prompts of each domain")
+    made.add_argument("--prompt-tokens", type=counted, default=32)
+    made.add_argument("--tokens", type=counted, default=64)
     return run(made, measure, "greedy_texts", arguments)
 
 

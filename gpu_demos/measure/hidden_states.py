@@ -23,6 +23,7 @@ from gpu_demos.measure.paired import Floats, bootstrap
 from gpu_demos.measure.subject import DTYPE
 from gpu_demos.models import load, show
 from gpu_demos.models_fetch import cache_folder
+from gpu_demos.options import counted
 from gpu_demos.record import Spread
 from gpu_demos.training import artifact
 from gpu_demos.training.acceptance import draft
@@ -38,10 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.hidden_states", (__doc__ or "").splitlines()[0], "hidden_states")
     made.add_argument("heads", type=Path, nargs="+", help="folders of exported heads, named after their recipes")
     made.add_argument("--text", type=Path, default=cache_folder() / "text", help="folder of the shards")
-    made.add_argument("--shards", type=int, default=36)
-    made.add_argument("--texts", type=int, default=8, help="texts of each held-out shard")
-    made.add_argument("--every", type=int, default=16, help="tokens between two drafts")
-    made.add_argument("--depths", type=int, default=4)
+    made.add_argument("--shards", type=counted, default=36)
+    made.add_argument("--texts", type=counted, default=8, help="texts of each held-out shard")
+    made.add_argument("--every", type=counted, default=16, help="tokens between two drafts")
+    made.add_argument("--depths", type=counted, default=4)
     return run(made, measure, "hidden_states", arguments)
 
 

@@ -19,6 +19,7 @@ from gpu_demos.measure.compared import add_tasks, add_texts
 from gpu_demos.measure.laws import Read, score, states
 from gpu_demos.measure.subject import DTYPE, real_texts, subject
 from gpu_demos.measure.tasks import answers, items
+from gpu_demos.options import counted
 from gpu_demos.quantize_cache import BLOCK, CacheGrid, Keys, QuantizedCache, WindowCache, read_in_steps
 from gpu_demos.target import Target
 
@@ -91,9 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.kv_cache", (__doc__ or "").splitlines()[0], "kv_cache")
     made.set_defaults(seed=0)
     made.add_argument("--small", action="store_true", help="a random model and few texts, in seconds")
-    made.add_argument("--texts", type=int, default=6, help="excerpts a domain")
-    made.add_argument("--length", type=int, default=256, help="tokens an excerpt")
-    made.add_argument("--items", type=int, default=24, help="needles a distance")
+    made.add_argument("--texts", type=counted, default=6, help="excerpts a domain")
+    made.add_argument("--length", type=counted, default=256, help="tokens an excerpt")
+    made.add_argument("--items", type=counted, default=24, help="needles a distance")
     return run(made, measure, "kv_cache", arguments)
 
 

@@ -23,6 +23,7 @@ from gpu_demos.measure.compared import add_tasks, add_texts
 from gpu_demos.measure.laws import Scores, score, states
 from gpu_demos.measure.subject import DTYPE, REAL_TEXTS, real_texts, subject
 from gpu_demos.measure.tasks import Item, answers, items
+from gpu_demos.options import counted
 from gpu_demos.quantize_calibrated import Seen
 from gpu_demos.quantize_model import VARIANTS, Variant, observe, quantized
 from gpu_demos.target import Target
@@ -98,11 +99,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.quantization", (__doc__ or "").splitlines()[0], "quantization")
     made.set_defaults(seed=0)
     made.add_argument("--small", action="store_true", help="a random model and few texts, in seconds")
-    made.add_argument("--texts", type=int, default=12, help="excerpts a domain")
-    made.add_argument("--length", type=int, default=128, help="tokens an excerpt")
-    made.add_argument("--items", type=int, default=30, help="items a task and size")
-    made.add_argument("--calibration", type=int, default=16, help="excerpts a domain for AWQ and GPTQ")
-    made.add_argument("--workers", type=int, default=1, help="processes, on a processor only")
+    made.add_argument("--texts", type=counted, default=12, help="excerpts a domain")
+    made.add_argument("--length", type=counted, default=128, help="tokens an excerpt")
+    made.add_argument("--items", type=counted, default=30, help="items a task and size")
+    made.add_argument("--calibration", type=counted, default=16, help="excerpts a domain for AWQ and GPTQ")
+    made.add_argument("--workers", type=counted, default=1, help="processes, on a processor only")
     return run(made, measure, "quantization", arguments)
 
 

@@ -16,6 +16,7 @@ from gpu_demos.drafters.mtp import lm_head_weight
 from gpu_demos.measure.common import Sheet, parser, run
 from gpu_demos.models import load, show
 from gpu_demos.models_fetch import cache_folder
+from gpu_demos.options import counted
 from gpu_demos.record import Spread
 from gpu_demos.training import artifact
 from gpu_demos.training.compare import compare
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("gpu_demos.measure.recipes", (__doc__ or "").splitlines()[0], "recipes")
     made.add_argument("heads", type=Path, nargs="+", help="folders of exported heads, named after their recipes")
     made.add_argument("--text", type=Path, default=cache_folder() / "text", help="folder of the shards")
-    made.add_argument("--shards", type=int, default=36)
+    made.add_argument("--shards", type=counted, default=36)
     return run(made, measure, "recipes", arguments)
 
 

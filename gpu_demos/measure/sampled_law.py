@@ -23,6 +23,7 @@ from gpu_demos.decoding import decode
 from gpu_demos.drafters.choose import choose
 from gpu_demos.measure.common import SURE, Sheet, domain_prompts, parser, progress, run
 from gpu_demos.models import Loaded, load, show
+from gpu_demos.options import counted
 from gpu_demos.target import Target
 
 EXPECTED_LEAST = 5.0  # cells of a chi-square test with less are put together
@@ -34,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
     made = parser("gpu_demos.measure.sampled_law", (__doc__ or "").splitlines()[0], "sampled_law")
     made.add_argument("--drafter", default="mtp")
-    made.add_argument("--draws", type=int, default=20_000)
-    made.add_argument("--batch", type=int, default=100)
+    made.add_argument("--draws", type=counted, default=20_000)
+    made.add_argument("--batch", type=counted, default=100)
     return run(made, measure, "sampled_law", arguments)
 
 

@@ -28,6 +28,7 @@ from gpu_demos.low_bit_linear import KERNELS, replaced
 from gpu_demos.measure.common import Sheet, domain_prompts, linears_on, mean, middle, parser, progress, run
 from gpu_demos.measure.verify_cost import pass_times
 from gpu_demos.models import Loaded, load, show
+from gpu_demos.options import counted
 from gpu_demos.record import Spread
 from gpu_demos.speculative import library_lookup
 from gpu_demos.target import Target
@@ -48,12 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--linears", type=_texts, help="invariant,torch, and on CUDA torch; the first is the yardstick")
     made.add_argument("--kernels", type=_texts, default=tuple(KERNELS), help="an empty text for none")
     made.add_argument("--kernels-in", type=_texts, default=("bf16",), help="dtypes of the passes that use the kernels")
-    made.add_argument("--texts", type=int, default=6, help="prompts of each domain")
-    made.add_argument("--prompt-tokens", type=int, default=64)
-    made.add_argument("--tokens", type=int, default=96)
-    made.add_argument("--drafts", type=int, default=5, help="of the lookups")
-    made.add_argument("--head-drafts", type=int, default=2, help="of every other drafter")
-    made.add_argument("--ngram", type=int, default=3, help="longest n-gram of both lookups")
+    made.add_argument("--texts", type=counted, default=6, help="prompts of each domain")
+    made.add_argument("--prompt-tokens", type=counted, default=64)
+    made.add_argument("--tokens", type=counted, default=96)
+    made.add_argument("--drafts", type=counted, default=5, help="of the lookups")
+    made.add_argument("--head-drafts", type=counted, default=2, help="of every other drafter")
+    made.add_argument("--ngram", type=counted, default=3, help="longest n-gram of both lookups")
     return run(made, measure, "speed", arguments)
 
 

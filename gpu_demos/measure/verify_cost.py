@@ -16,6 +16,7 @@ import torch
 
 from gpu_demos.measure.common import Sheet, linears_on, middle, parser, progress, run
 from gpu_demos.models import load, show
+from gpu_demos.options import counted
 from gpu_demos.record import Bound
 from gpu_demos.target import Target
 
@@ -31,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--batches", type=_numbers, default=BATCHES)
     made.add_argument("--dtypes", type=lambda text: tuple(text.split(",")), default=("fp32", "bf16"))
     made.add_argument("--linears", type=lambda text: tuple(text.split(",")), help="torch,invariant; on CUDA torch")
-    made.add_argument("--context", type=int, default=256, help="cached positions before the pass")
-    made.add_argument("--turns", type=int, default=15)
+    made.add_argument("--context", type=counted, default=256, help="cached positions before the pass")
+    made.add_argument("--turns", type=counted, default=15)
     return run(made, measure, "verify_cost", arguments)
 
 

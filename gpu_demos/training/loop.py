@@ -121,7 +121,8 @@ def batch_loss(
     for depth, guess in enumerate(guesses, start=1):
         at = scored.clone()
         at[:, :depth] = False  # no guess of this depth exists there
-        kl, alpha = mean_kl_and_acceptance(guess[at], states[at], shard.log_normalizer[rows][at], lm_rows)
+        wanted = states[at], shard.log_normalizer[rows][at]
+        kl, alpha = mean_kl_and_acceptance(guess[at], *wanted, lm_rows, both=recipe.loss == "lk")
         loss = lk_hybrid(kl, alpha) if recipe.loss == "lk" else kl
         total = total + config.depth_decay ** (depth - 1) / share * loss
         parts["kl"].append(round(float(kl.detach()), 5))
