@@ -7,7 +7,7 @@ import pytest
 
 from gpu_demos import train as command
 from gpu_demos.acceptance import Sampling
-from gpu_demos.decoding import decode
+from gpu_demos.decoding import OnRound, decode
 from gpu_demos.drafters.block_drafter import BlockDrafter
 from gpu_demos.models import Loaded
 from gpu_demos.target import Target
@@ -26,6 +26,11 @@ def expected_error(predicted: np.ndarray, survived: np.ndarray, bins: int = 20) 
     place = np.minimum((predicted * bins).astype(int), bins - 1)
     parts = [(place == b) for b in range(bins)]
     return sum(at.mean() * abs(survived[at].mean() - predicted[at].mean()) for at in parts if at.any())
+
+
+def keeper(drafter: BlockDrafter, sure: list[list[list[float]]]) -> OnRound:
+    """Keep the confidences of every round in `sure`, row by row."""
+    return lambda row, done: sure[row].append([*drafter.confidences[row]])
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +52,7 @@ def test_halves_of_the_texts_fit_and_judge(corpus: Corpus) -> None:
         done = decode(
             Target(model), group, drafter=drafter, drafts=SIZE, max_tokens=TOKENS, sampling=Sampling(1.0),
             seeds=range(first, first + len(group)),
-            on_round=lambda row, _: sure[row].append([*drafter.confidences[row]]),
+            on_round=keeper(drafter, sure),
         )  # fmt: skip
         for i, text in enumerate(done):
             each_round = zip(sure[i], text.rounds, strict=True)
