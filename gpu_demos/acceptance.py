@@ -73,7 +73,8 @@ class Sampling:
     def laws(self, logits: torch.Tensor) -> Laws:
         """(T, V) logits -> T laws."""
         if self.temperature == 0:
-            return Laws(sure=logits.argmax(dim=-1).tolist())
+            # `max` and not `argmax`, which goes through bf16 five times as slowly; both take the first of equal ones
+            return Laws(sure=logits.max(dim=-1).indices.tolist())
         wide = logits if logits.dtype == torch.float64 else logits.float()
         return Laws(probabilities=_nucleus(torch.softmax(wide / self.temperature, dim=-1), self.top_p))
 

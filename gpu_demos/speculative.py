@@ -92,7 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> str:
     sampling = Sampling(options.temperature, options.top_p)
     loaded = load(options.model, dtype=options.dtype, device=options.device, linear=options.linear, progress=show)
-    drafter = choose(options.drafter, loaded, layers=options.layers)
+    if options.floor and options.drafter != "mtp":
+        raise ValueError(
+            f"--floor {options.floor} is for the drafter mtp; {options.drafter} gives no probabilities to it"
+        )
+    drafter = choose(options.drafter, loaded, layers=options.layers, floor=options.floor)
     target, prompt, ends = Target(loaded.model), encode(loaded, options.prompt, raw=options.raw), end_tokens(loaded)
     results: list[Decoded] = []
 
@@ -128,6 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
     add("--drafter", choices=NAMES, default="lookup")
     add("--layers", type=int, help="layer after which the drafter `exit` leaves; two thirds of them by default")
+    add("--floor", type=float, default=0.0, help="mtp ends a draft where the product of its probabilities is below")
     add("--drafts", type=counted, default=5, help="drafts per round at most")
     add("--temperature", type=float, default=0.0, help="0 is greedy")
     add("--top-p", type=float, default=1.0)

@@ -151,7 +151,7 @@ def test_scheduled_block_is_ended_by_the_times_of_this_machine(monkeypatch: pyte
     from tests.tiny_llama import tiny
 
     loaded = dataclasses.replace(tiny_loaded("fp32"), model=tiny(50).model)
-    monkeypatch.setattr(speed, "choose", lambda name, loaded: BlockDrafter(head_of(50), TAPS))
+    monkeypatch.setattr(speed, "choose", lambda name, loaded, **more: BlockDrafter(head_of(50), TAPS))
     asked = argparse.Namespace(drafts=3, prompt_tokens=8, seed=1)
     for times, longest in (([1, 9, 1, 9], 0), ([1.0, 1.0, 1.0, 1.0], 3)):  # dear and free
         passes = {("torch", 1, w): [t, t, 99.0] for w, t in enumerate(times, 1)}

@@ -201,6 +201,12 @@ def test_prompts_become_tokens_and_back(made: Path) -> None:
         encode(loaded, "", raw=True)
 
 
+def test_floor_is_for_the_trained_head_only(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another drafter would take no notice of it, so it is refused."""
+    assert speculative.main(["--model", str(made), "--prompt", "a", "--drafter", "exit", "--floor", "0.4"]) == 1
+    assert "is for the drafter mtp" in capsys.readouterr().err
+
+
 def test_first_command_writes_a_line(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It says what was loaded, with its hash, and lets the model speak."""
     assert models.main(["--model", str(made), "--dtype", "fp32", "--prompt", "a b"]) == 0

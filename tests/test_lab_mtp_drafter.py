@@ -1,15 +1,20 @@
 """The MTP head as a drafter in the decoding loop: the text is the target's, the drafts are those of the head."""
 
+import math
+
+import numpy as np
 import pytest
 import torch
 from transformers import LlamaForCausalLM
 
 from gpu_demos.acceptance import Sampling
 from gpu_demos.decoding import decode
-from gpu_demos.drafters.mtp import MtpDrafter, MtpHead
+from gpu_demos.drafters.mtp import MtpDrafter, MtpHead, head_for
 from gpu_demos.target import Target
 from gpu_demos.training.initialise import copy_last_layer
 from tests.lab_training import VOCABULARY, random_head, tiny_llama
+from tests.test_lab_law import ALARM, DRAWS, LENGTH, PROMPT, ROWS, SIZE, exact, p_value
+from tests.tiny_llama import tiny
 
 PROMPTS = ([5, 9, 30, 7], [40, 41, 42, 3, 8, 8, 11], [17])
 
@@ -64,6 +69,68 @@ def test_drafts_are_those_of_one_pass_over_the_text(model: LlamaForCausalLM, hea
             guess = head(read, tokens)[:, -1:]
             assert int(head.draft_ids[head.logits(guess).argmax()]) == drafted
             read, tokens = torch.cat((read, guess), 1), torch.cat((tokens, torch.tensor([[drafted]])), 1)
+
+
+@pytest.mark.parametrize("floor", [0.01, 0.1, 1.0])
+def test_draft_ends_where_its_probabilities_do(model: LlamaForCausalLM, head: MtpHead, floor: float) -> None:
+    """The product of the head's largest probabilities, computed anew from the whole text, is at least the floor before
+    the last place of every draft, and below it there unless the draft has its full length; the text stays."""
+    target, prompt, most = Target(model), list(PROMPTS[1]), 4
+    (found,) = decode(target, [prompt], drafter=MtpDrafter(head, floor), drafts=most, max_tokens=30)
+    assert found.tokens == decode(target, [prompt], max_tokens=30)[0].tokens
+    text = torch.tensor([prompt + list(found.tokens)])
+    states, lengths = model.model(text).last_hidden_state, set()
+    for done in found.rounds[1:]:
+        known, sure = done.cached_before, []
+        read, tokens = states[:, :known], text[:, 1 : known + 1]
+        for drafted in done.drafts:
+            guess = head(read, tokens)[:, -1:]
+            sure.append(float(head.logits(guess).softmax(-1).max()))
+            read, tokens = torch.cat((read, guess), 1), torch.cat((tokens, torch.tensor([[drafted]])), 1)
+        assert math.prod(sure[:-1]) >= floor
+        left = len(text[0]) - known - 2
+        assert not sure or len(sure) == min(most, left) or math.prod(sure) < floor
+        lengths.add(len(sure))
+    assert max(lengths) == (1 if floor == 1 else most if floor == 0.01 else max(lengths))
+
+
+def test_rows_end_their_drafts_on_their_own(model: LlamaForCausalLM, head: MtpHead) -> None:
+    """With a floor, too, three texts at once give the tokens and the drafts of three runs."""
+    target, sampling = Target(model), Sampling(1.0)
+    both = decode(target, PROMPTS, drafter=MtpDrafter(head, 0.05), max_tokens=20, sampling=sampling, seeds=[3, 4, 5])
+    for row, prompt in enumerate(PROMPTS):
+        drafter = MtpDrafter(head, 0.05)
+        (one,) = decode(target, [prompt], drafter=drafter, max_tokens=20, sampling=sampling, seeds=[3 + row])
+        assert both[row].tokens == one.tokens
+        assert [r.drafts for r in both[row].rounds] == [r.drafts for r in one.rounds]
+    assert len({len(r.drafts) for row in both for r in row.rounds}) > 2
+
+
+@pytest.mark.parametrize("floor", [-0.1, 1.5, math.nan])
+def test_floor_is_a_probability(head: MtpHead, floor: float) -> None:
+    """Anything else is refused."""
+    with pytest.raises(ValueError, match="must lie in 0 … 1"):
+        MtpDrafter(head, floor)
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.3])
+def test_sampled_texts_have_the_exact_law(floor: float) -> None:
+    """4,000 continuations fit the law enumerated from transformers' logits, also where the floor ends a draft."""
+    target = tiny(SIZE, spread=0.3)
+    torch.manual_seed(5)
+    drafter = MtpDrafter(head_for(target.model, torch.arange(1, SIZE)).requires_grad_(False), floor)
+    found = np.zeros((SIZE,) * LENGTH)
+    drafted = set()
+    for first in range(0, DRAWS, ROWS):
+        rows = decode(
+            target, [PROMPT] * ROWS, drafter=drafter, drafts=2, max_tokens=LENGTH, sampling=Sampling(1.0),
+            seeds=range(first, first + ROWS),
+        )  # fmt: skip
+        for row in rows:
+            found[row.tokens] += 1
+            drafted |= {len(r.drafts) for r in row.rounds}
+    assert p_value(found, exact(Sampling(1.0))) > ALARM
+    assert max(drafted) >= 1
 
 
 def test_sampled_drafts_come_from_the_law_they_report(model: LlamaForCausalLM, head: MtpHead) -> None:

@@ -17,9 +17,11 @@ NAMES = ("lookup", "exit", "mtp", "block")
 WEIGHTS = Path(__file__).parents[1] / "weights"
 
 
-def choose(name: str, loaded: Loaded, *, layers: int | None = None, weights: Path | None = None) -> Drafter:
+def choose(
+    name: str, loaded: Loaded, *, layers: int | None = None, weights: Path | None = None, floor: float = 0.0
+) -> Drafter:
     """The drafter `name`. layers: where an early exit leaves, by default after two thirds; weights: folder of a trained
-    head, by default the shipped one.
+    head, by default the shipped one; floor: of `MtpDrafter`.
 
     Raises ValueError for an unknown name and ModelUnavailable, with the command that makes them, for missing weights.
     """
@@ -28,17 +30,17 @@ def choose(name: str, loaded: Loaded, *, layers: int | None = None, weights: Pat
     if name == "exit":
         return EarlyExit(layers or max(1, loaded.model.config.num_hidden_layers * 2 // 3))
     if name == "mtp":
-        return _mtp(loaded, weights or WEIGHTS / name)
+        return _mtp(loaded, weights or WEIGHTS / name, floor)
     if name == "block":
         return _block(loaded, weights or WEIGHTS / name)
     raise ValueError(f"drafter={name!r} must be one of {', '.join(NAMES)}")
 
 
-def _mtp(loaded: Loaded, folder: Path) -> Drafter:
+def _mtp(loaded: Loaded, folder: Path, floor: float) -> Drafter:
     from gpu_demos.drafters.mtp import MtpDrafter  # only here: the other drafters work without trained parts
     from gpu_demos.training.artifact import load
 
-    return MtpDrafter(_trained("mtp", load, loaded, folder).head)
+    return MtpDrafter(_trained("mtp", load, loaded, folder).head, floor)
 
 
 def _block(loaded: Loaded, folder: Path) -> Drafter:

@@ -155,13 +155,19 @@ class _New:
 
 class MtpDrafter:
     """Drafts with a trained head, all rows in one pass. The first round has no draft, since the target's states are not
-    there yet. Tokens outside the draft vocabulary have probability 0."""
+    there yet. Tokens outside the draft vocabulary have probability 0.
+
+    floor: a draft ends behind the place where the product of the head's largest probabilities so far is below it; 0
+    never ends one early. It looks at laws and not at what was drawn from the last of them, so the output's law stays.
+    """
 
     name = "mtp"
     taps: Sequence[int] = ()
 
-    def __init__(self, head: MtpHead) -> None:
-        self.head = head
+    def __init__(self, head: MtpHead, floor: float = 0.0) -> None:
+        if not 0 <= floor <= 1:
+            raise ValueError(f"floor={floor} must lie in 0 … 1")
+        self.head, self.floor = head, floor
         self._session: Session | None = None
         self._steps: Steps | None = None
         self._rows: list[int] = []
@@ -193,15 +199,22 @@ class MtpDrafter:
         guess = self._catch_up(steps)
         tokens: list[list[int]] = [[] for _ in rows]
         laws: list[Laws] = []
+        wanted, sure = list(limits), [1.0] * len(rows)
         for depth in range(max(limits)):
+            if depth >= max(wanted):
+                break
             if depth:
                 last = torch.tensor([drafted[-1:] or [0] for drafted in tokens], device=guess.device)
                 guess = steps(guess, last, [length + depth - 1 for length in steps.cache.lengths])
-            few = session.sampling.laws(self.head.logits(guess[:, -1]))
-            laws.append(few.among(self.head.draft_ids, session.target.vocabulary))
+            logits = self.head.logits(guess[:, -1])
+            laws.append(session.sampling.laws(logits).among(self.head.draft_ids, session.target.vocabulary))
+            likely = logits.float().softmax(-1).amax(-1).tolist() if self.floor else sure
             for i, row in enumerate(rows):
-                if depth < limits[i]:  # a row that is done draws nothing, so its numbers do not depend on the others
+                if depth < wanted[i]:  # a row that is done draws nothing, so its numbers do not depend on the others
                     tokens[i].append(laws[-1].draw(i, session.uniforms(row, 1)[0]))
+                    sure[i] *= likely[i]
+                    if sure[i] < self.floor:
+                        wanted[i] = depth + 1
         return [Draft(tuple(drafted), of_row(laws[: len(drafted)], i)) for i, drafted in enumerate(tokens)]
 
     def _catch_up(self, steps: Steps) -> torch.Tensor:

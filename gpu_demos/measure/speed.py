@@ -3,7 +3,8 @@
 All ways take turns on one prompt after another, in one process, and write the same number of tokens; a way's speed-up
 is the ratio to plain decoding on the same prompt with the first of `--linears`, and prompts are the independent units.
 transformers' own prompt lookup takes part with the same layers, draft budget and n-gram length. A drafter that looks up
-may propose more than one that has to run for each draft; `scheduled` is the block head that decides for itself.
+may propose more than one that has to run for each draft. Two decide for themselves how long a draft is: `confident`,
+the MTP head that ends it by its own probabilities, and `scheduled`, the block head by Algorithm 1 of DSpark.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ Run = Callable[[Sequence[int]], None]
 Way = tuple[str, str]  # what decodes, and the linear layers that it computes with
 LIBRARY = "transformers_lookup"
 LOOKUP = "lookup"
+CONFIDENT = "confident"
 SCHEDULED = "scheduled"
 SCHEDULE_TURNS = 9  # passes of each width before the schedule is known
 
@@ -52,8 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--texts", type=counted, default=6, help="prompts of each domain")
     made.add_argument("--prompt-tokens", type=counted, default=64)
     made.add_argument("--tokens", type=counted, default=96)
-    made.add_argument("--drafts", type=counted, default=5, help="of the lookups")
+    made.add_argument("--drafts", type=counted, default=5, help="of the lookups and of those who decide, at most")
     made.add_argument("--head-drafts", type=counted, default=2, help="of every other drafter")
+    made.add_argument("--floor", type=float, default=0.4, help="of the confident MTP head, see MtpDrafter")
     made.add_argument("--ngram", type=counted, default=3, help="longest n-gram of both lookups")
     return run(made, measure, "speed", arguments)
 
@@ -86,8 +89,9 @@ def all_ways(loaded: Mapping[str, Loaded], options: argparse.Namespace) -> dict[
         ways |= {(n, model.linear): _ours(model, n, options) for n in ("plain", *drafters)}
         if copying:
             ways[LIBRARY, model.linear] = partial(_library, model, options)
-    if "block" in options.drafters:
-        ways[SCHEDULED, first.linear] = _ours(first, SCHEDULED, options)
+    for head, way in (("mtp", CONFIDENT), ("block", SCHEDULED)):
+        if head in options.drafters:
+            ways[way, first.linear] = _ours(first, way, options)
     for kernel in options.kernels if first.dtype in options.kernels_in else ():
         packed = dataclasses.replace(first, model=replaced(first.model, KERNELS[kernel]))
         ways |= {(n, kernel): _ours(packed, n, options) for n in ("plain", *copying)}
@@ -101,9 +105,11 @@ def _ours(loaded: Loaded, name: str, options: argparse.Namespace) -> Run:
         drafter = Lookup(longest=options.ngram)
     elif name == SCHEDULED:
         drafter = scheduled(loaded, options)
+    elif name == CONFIDENT:
+        drafter = choose("mtp", loaded, floor=options.floor)
     elif name != "plain":
         drafter = choose(name, loaded)
-    drafts = options.drafts if name in (LOOKUP, SCHEDULED) else options.head_drafts
+    drafts = options.drafts if name in (LOOKUP, CONFIDENT, SCHEDULED) else options.head_drafts
 
     def write(prompt: Sequence[int]) -> None:
         decode(Target(loaded.model), [prompt], drafter=drafter, drafts=drafts, max_tokens=options.tokens)
