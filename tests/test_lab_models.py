@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -15,7 +14,6 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from gpu_demos import models, speculative
-from gpu_demos.measure import speed
 from gpu_demos.models import load
 from gpu_demos.models_fetch import GGUF_SHA256, ModelUnavailable
 from gpu_demos.models_store import read_checked, write_manifest
@@ -176,17 +174,6 @@ def test_device_of_another_kind_is_refused() -> None:
     """torch knows more devices than this code was tried on; `meta` would hold no numbers at all."""
     with pytest.raises(ValueError, match="device='meta' must be cpu or cuda"):
         load(device="meta")
-
-
-@pytest.mark.parametrize("text", ["0", "-2", "1.5", "many", ""])
-@pytest.mark.parametrize("command", [speculative, speed])
-def test_counts_of_a_command_start_at_one(command: Any, text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Anything else ends with a sentence of argparse, before a model is loaded."""
-    given = ["--tokens", text] if command is speed else ["--prompt", "a", "--turns", text]
-    with pytest.raises(SystemExit) as error:
-        command.main(given)
-    assert error.value.code == 2
-    assert f"{text!r} must be a whole number from 1 on" in capsys.readouterr().err
 
 
 def test_prompts_become_tokens_and_back(made: Path) -> None:
