@@ -93,9 +93,7 @@ def _run(options: argparse.Namespace) -> str:
     sampling = Sampling(options.temperature, options.top_p)
     loaded = load(options.model, dtype=options.dtype, device=options.device, linear=options.linear, progress=show)
     if options.floor and options.drafter != "mtp":
-        raise ValueError(
-            f"--floor {options.floor} is for the drafter mtp; {options.drafter} gives no probabilities to it"
-        )
+        raise ValueError(f"--floor {options.floor} is for the drafter mtp, and not for {options.drafter}")
     drafter = choose(options.drafter, loaded, layers=options.layers, floor=options.floor)
     target, prompt, ends = Target(loaded.model), encode(loaded, options.prompt, raw=options.raw), end_tokens(loaded)
     results: list[Decoded] = []

@@ -91,7 +91,7 @@ def test_draft_ends_where_its_probabilities_do(model: LlamaForCausalLM, head: Mt
         left = len(text[0]) - known - 2
         assert not sure or len(sure) == min(most, left) or math.prod(sure) < floor
         lengths.add(len(sure))
-    assert max(lengths) == (1 if floor == 1 else most if floor == 0.01 else max(lengths))
+    assert lengths - {0} == {1} if floor == 1 else max(lengths) > 1
 
 
 def test_rows_end_their_drafts_on_their_own(model: LlamaForCausalLM, head: MtpHead) -> None:
@@ -113,7 +113,7 @@ def test_floor_is_a_probability(head: MtpHead, floor: float) -> None:
         MtpDrafter(head, floor)
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.3])
+@pytest.mark.parametrize("floor", [0.0, 0.5])
 def test_sampled_texts_have_the_exact_law(floor: float) -> None:
     """4,000 continuations fit the law enumerated from transformers' logits, also where the floor ends a draft."""
     target = tiny(SIZE, spread=0.3)
@@ -123,14 +123,14 @@ def test_sampled_texts_have_the_exact_law(floor: float) -> None:
     drafted = set()
     for first in range(0, DRAWS, ROWS):
         rows = decode(
-            target, [PROMPT] * ROWS, drafter=drafter, drafts=2, max_tokens=LENGTH, sampling=Sampling(1.0),
+            target, [PROMPT] * ROWS, drafter=drafter, drafts=2, max_tokens=LENGTH + 2, sampling=Sampling(1.0),
             seeds=range(first, first + ROWS),
         )  # fmt: skip
         for row in rows:
-            found[row.tokens] += 1
-            drafted |= {len(r.drafts) for r in row.rounds}
+            found[row.tokens[:LENGTH]] += 1  # written to five, so that two drafts fit beside the first
+            drafted |= {len(r.drafts) for r in row.rounds[1:2]}
     assert p_value(found, exact(Sampling(1.0))) > ALARM
-    assert max(drafted) >= 1
+    assert drafted == ({1, 2} if floor else {2})  # the floor ends some drafts, of others the limit
 
 
 def test_sampled_drafts_come_from_the_law_they_report(model: LlamaForCausalLM, head: MtpHead) -> None:
