@@ -1,42 +1,26 @@
-"""Linear layers by a small C kernel of our own: each weight is read once for all tokens, and the bits of a token do not
-depend on how many tokens are computed with it.
+"""Linear layers and attention by C kernels of our own: each weight is read once for all tokens, and the bits of a token
+do not depend on how many tokens are computed with it.
 
 A pass has to read every weight once, however many tokens it is over. On a processor without instructions for bf16
 torch's product reads them again for each token, and a pass over six costs several times as much as one over one. This
-kernel widens a bf16 weight in a register, uses it for every token, and adds in one order: float32 sums, in
-bf16 rounded once at the end. Source: `batch_invariant.c`, compiled on first use by the C compiler of the machine
-(`CC`, else cc), for this machine, into the cache folder. Forward only; no gradient.
+kernel reads a weight once, uses it for every token, and adds in one order: float32 sums, in bf16 rounded once at the
+end. Where the processor multiplies bf16 itself (AVX-512 bf16) it does, and subnormal numbers count as zero. Attention
+goes over the keys in pieces that begin at the same keys for every token, with a running maximum (Milakov and
+Gimelshein, 2018). Source: `batch_invariant.c`, which `batch_invariant_build` compiles. Forward only; no gradient.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import os
-import shlex
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Sequence
 from typing import cast
 
 import torch
 from torch import nn
 
-from gpu_demos.measure.provenance import device_name
-from gpu_demos.models_fetch import cache_folder, sha256
+from gpu_demos.batch_invariant_build import DTYPES, KernelUnavailable, kernels
 
-SOURCE = Path(__file__).with_suffix(".c")
-FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
-DTYPES = (torch.float32, torch.bfloat16)
-CPUINFO = Path("/proc/cpuinfo")
-Kernel = Callable[..., int]
-
-
-class KernelUnavailable(ValueError):
-    """The kernel cannot be had on this machine, or not for this model; the message says why."""
+LONGEST_HEAD = 256
 
 
 class BatchInvariantLinear(nn.Linear):
@@ -51,7 +35,7 @@ def linear(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """(…, in) and (out, in) -> (…, out), in the dtype of both; no gradient.
 
     Raises KernelUnavailable where the kernel cannot be built or does not take this weight, ValueError where the two do
-    not go together or a gradient is asked for, MemoryError.
+    not go together or a gradient is asked for.
     """
     if reason := misfit(weight):
         raise KernelUnavailable(reason)
@@ -63,8 +47,43 @@ def linear(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     x = x.contiguous()
     out = x.new_empty(*x.shape[:-1], outputs)
     tokens, half = x.numel() // inputs, x.dtype == torch.bfloat16
-    if kernel()(out.data_ptr(), x.data_ptr(), weight.data_ptr(), tokens, outputs, inputs, half):
-        raise MemoryError(f"no memory for {tokens} tokens of {inputs} numbers")
+    kernels().linear(out.data_ptr(), x.data_ptr(), weight.data_ptr(), tokens, outputs, inputs, half)
+    return out
+
+
+def attends(block: nn.Module) -> bool:
+    """Whether `attention` computes for this block: its layers are ours, and its heads are not of another size."""
+    size = cast(int, block.head_dim)
+    return isinstance(block.o_proj, BatchInvariantLinear) and size % 32 == 0 and size <= LONGEST_HEAD
+
+
+def attention(
+    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, lags: Sequence[int], scale: float
+) -> torch.Tensor:
+    """Causal attention of T new tokens a row over the N slots of a cache, their own included: (B, T, H · size).
+
+    query: (B, H, T, size); keys, values: (B, K, N, size), the first slots of a cache, H / K queries to a key head;
+    lags: (B), how many of these slots a row has not reached. Token t of row b sees the first N - lags[b] - T + t + 1.
+    Raises ValueError where these do not go together.
+    """
+    (rows, heads, tokens, size), (_, groups, slots, _) = query.shape, keys.shape
+    capacity = keys.stride(1) // size
+    starts = [slots - lag - tokens for lag in lags]
+    if (
+        keys.shape != values.shape or keys.shape != (rows, groups, slots, size) or heads % groups
+        or keys.stride() != values.stride() or keys.stride()[1:] != (capacity * size, size, 1)
+        or (rows > 1 and keys.stride(0) != groups * capacity * size) or not query.dtype == keys.dtype == values.dtype
+        or len(starts) != rows or not 0 <= min(starts) <= max(starts) <= slots - tokens
+    ):  # fmt: skip
+        raise ValueError(
+            f"query: {tuple(query.shape)}, keys: {tuple(keys.shape)}, values: {tuple(values.shape)}, lags: {lags}"
+        )
+    out = query.new_empty(rows, tokens, heads * size)
+    query, at = query.contiguous(), (ctypes.c_int64 * rows)(*starts)
+    kernels().attention(
+        out.data_ptr(), query.data_ptr(), keys.data_ptr(), values.data_ptr(), at, rows, groups, heads // groups, tokens,
+        size, capacity, scale, query.dtype == torch.bfloat16,
+    )  # fmt: skip
     return out
 
 
@@ -81,7 +100,7 @@ def use(module: nn.Module, *, whole: bool = False) -> None:
         reasons[module] = misfit(rows)
     if whole and (reason := next(filter(None, reasons.values()), "")):
         raise KernelUnavailable(f"the batch-invariant kernel does not compute all layers of this model: {reason}")
-    kernel()
+    kernels()
     for layer, reason in reasons.items():
         if not reason and layer is module and rows is not None:
             object.__setattr__(module, "product", linear)  # no part of what torch registers
@@ -99,91 +118,6 @@ def misfit(weight: torch.Tensor) -> str:
     """Why the kernel does not take this weight, "" where it does."""
     if weight.dtype not in DTYPES or weight.device.type != "cpu":
         return f"{weight.dtype} on {weight.device} is neither float32 nor bfloat16 on a processor"
-    if weight.dim() != 2 or not weight.shape[1] or weight.shape[1] % 8 or not weight.is_contiguous():
-        return f"weight: {tuple(weight.shape)} must be contiguous and two sizes, the second a multiple of 8"
+    if weight.dim() != 2 or not weight.shape[1] or weight.shape[1] % 32 or not weight.is_contiguous():
+        return f"weight: {tuple(weight.shape)} must be contiguous and two sizes, the second a multiple of 32"
     return ""
-
-
-@lru_cache(1)
-def kernel() -> Kernel:
-    """The compiled function, 0 on success. Raises KernelUnavailable without a compiler that knows OpenMP, and where
-    what it made does not have the property that it is named for."""
-    path = build(cache_folder())
-    try:
-        found = ctypes.CDLL(str(path)).linear
-    except (OSError, AttributeError) as error:
-        raise KernelUnavailable(f"{path} cannot be loaded: {error}") from error
-    found.argtypes, found.restype = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 3 + [ctypes.c_int], ctypes.c_int
-    if not same_bits(found):
-        raise KernelUnavailable(
-            f"{path} gives a token other bits among others: another compiler, or CC='cc -ffp-contract=off'"
-        )
-    return found
-
-
-def same_bits(kernel: Kernel) -> bool:
-    """Whether a token's bits are the same in every width, in both dtypes. A compiler may fuse a product and a sum into
-    one rounding or not, and nothing but this check says that it did so alike for all widths."""
-    generator, cpu = torch.Generator().manual_seed(1), torch.device("cpu")
-    for dtype in DTYPES:
-        weight, x = (torch.randn(rows, 256, generator=generator, device=cpu).to(dtype) for rows in (7, 13))
-        found = []
-        for width in (1, 2, 3, 4, 5, 6, 13):
-            out = x.new_empty(13 // width * width, 7)
-            for start in range(0, len(out), width):
-                kernel(
-                    out[start:].data_ptr(), x[start:].data_ptr(), weight.data_ptr(), width, 7, 256,
-                    dtype == torch.bfloat16,
-                )  # fmt: skip
-            found.append(out)
-        if not all(torch.equal(out, found[0][: len(out)]) for out in found):
-            return False
-    return True
-
-
-def build(folder: Path) -> Path:
-    """The shared library in `folder`, compiled unless it is there, whole, for this source, compiler and processor.
-
-    Raises KernelUnavailable with the compiler's own words, and where the folder cannot be written.
-    """
-    try:
-        compiler = shlex.split(os.environ.get("CC", "cc"))
-    except ValueError as error:
-        raise KernelUnavailable(f"CC={os.environ['CC']!r}: {error}") from error
-    if not compiler or shutil.which(compiler[0]) is None:
-        raise KernelUnavailable(f"no C compiler: CC={' '.join(compiler)!r} is not on the path")
-    told = _output([*compiler, "--version"])
-    parts = [SOURCE.read_text(encoding="utf-8"), told, *compiler, *FLAGS, device_name("cpu"), _features()]
-    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-    path, stamp = folder / f"batch_invariant-{key}.so", folder / f"batch_invariant-{key}.sha256"
-    try:
-        if path.is_file() and stamp.is_file() and stamp.read_bytes() == sha256(path).encode():
-            return path
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as work:
-            made = Path(work) / path.name
-            _output([*compiler, *FLAGS, str(SOURCE), "-o", str(made)])
-            (Path(work) / stamp.name).write_bytes(sha256(made).encode())
-            made.replace(path)
-            (Path(work) / stamp.name).replace(stamp)
-    except OSError as error:
-        raise KernelUnavailable(f"the kernel cannot be compiled into {folder}: {error}") from error
-    return path
-
-
-def _features() -> str:
-    """What the processor can do; two of one name may differ in it. "" where Linux does not say."""
-    if not CPUINFO.exists():
-        return ""
-    lines = CPUINFO.read_text(encoding="utf-8").splitlines()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
-
-
-def _output(command: list[str]) -> str:
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except subprocess.CalledProcessError as error:
-        said = error.stderr.strip()[-400:] or f"exit status {error.returncode}"
-        raise KernelUnavailable(f"{shlex.join(command)} failed: {said}") from error
-    except OSError as error:
-        raise KernelUnavailable(f"{shlex.join(command)}: {error}") from error

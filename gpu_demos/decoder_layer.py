@@ -13,16 +13,19 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from gpu_demos import batch_invariant
 from gpu_demos.cache import KVCache
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the new tokens of a pass stand. cos, sin: of their positions; slots: (B, T), None if all rows begin at
-    `first`, the largest first slot; mask: additive, None where every new token sees all that is there."""
+    """Where the new tokens of a pass stand. cos, sin: of their positions; lags: by how much each row is shorter than
+    the longest; slots: (B, T), None if all rows begin at `first`, the largest first slot; mask: additive, None where
+    every new token sees all that is there."""
 
     cos: torch.Tensor
     sin: torch.Tensor
+    lags: tuple[int, ...]
     first: int
     slots: torch.Tensor | None
     mask: torch.Tensor | None
@@ -38,10 +41,11 @@ def angles(rotary: Callable[..., Any], capacity: int, like: torch.Tensor) -> tup
 def places(starts: Sequence[int], width: int, group: int, cos: torch.Tensor, sin: torch.Tensor) -> Places:
     """Row b has `width` new tokens from starts[b] on; `group` queries share a key head. cos, sin: of all positions."""
     first = max(starts)
+    lags = tuple(first - start for start in starts)
     slots, mask = _layout(starts, width, group, cos.dtype, cos.device)
     if slots is None:
-        return Places(cos[first : first + width], sin[first : first + width], first, None, mask)
-    return Places(cos[slots][:, None], sin[slots][:, None], first, slots, mask)
+        return Places(cos[first : first + width], sin[first : first + width], lags, first, None, mask)
+    return Places(cos[slots][:, None], sin[slots][:, None], lags, first, slots, mask)
 
 
 def run(layer: Any, state: torch.Tensor, at: Places, cache: KVCache, index: int) -> torch.Tensor:
@@ -56,6 +60,8 @@ def _attend(block: Any, x: torch.Tensor, at: Places, cache: KVCache, index: int)
     key = _rotate(block.k_proj(x).view(rows, width, -1, size).transpose(1, 2), at.cos, at.sin)
     value = block.v_proj(x).view(rows, width, -1, size).transpose(1, 2)
     keys, values = cache.write(index, key, value, at.slots, at.first)
+    if batch_invariant.attends(block):
+        return block.o_proj(batch_invariant.attention(query, keys, values, at.lags, block.scaling))
     # The queries that share a key head are laid one after another, as if they were more positions of that head:
     # nothing is repeated in memory.
     query = query.reshape(rows, key.shape[1], -1, size)

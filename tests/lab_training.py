@@ -35,11 +35,12 @@ class Characters:
         return [1, *self.encode(conversation[0]["content"], add_special_tokens=False), 1]
 
 
-def tiny_llama(*, layers: int = 3, seed: int = 0) -> LlamaForCausalLM:
+def tiny_llama(*, layers: int = 3, seed: int = 0, head_size: int = 8) -> LlamaForCausalLM:
     """A random Llama, 32 wide, whose next token depends visibly on the last ones."""
     config = LlamaConfig(
-        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=layers, num_attention_heads=4,
-        num_key_value_heads=2, head_dim=8, bos_token_id=1, eos_token_id=2, pad_token_id=2, initializer_range=0.3,
+        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=64, num_hidden_layers=layers, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=head_size, bos_token_id=1, eos_token_id=2, pad_token_id=2,
+        initializer_range=0.3,
     )  # fmt: skip
     torch.manual_seed(seed)
     return LlamaForCausalLM(config).eval()

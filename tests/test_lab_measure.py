@@ -97,7 +97,7 @@ def test_distances_use_the_laws_that_were_drafted_from(copied: bool) -> None:
     loaded = tiny_loaded("fp32")
     drafter = acceptance.Recorder(Lookup() if copied else EarlyExit(2))
     done = decode(
-        Target(loaded.model), [[5, 6, 7, 5, 6]], drafter=drafter, drafts=3, max_tokens=24, sampling=Sampling(0.7)
+        Target(loaded.model), [[5, 6, 7, 5, 6]], drafter=drafter, drafts=3, max_tokens=40, sampling=Sampling(0.7)
     )  # fmt: skip
     text = done[0]
     found = acceptance.distances(loaded, done, drafter.laws, 0.7)[0]
