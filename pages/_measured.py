@@ -55,7 +55,7 @@ TASKS = (
 OWN = "invariant"  # linear layers of our own; plain decoding with them is what the others are compared with
 WAYS: dict[str, At] = {
     **{f"{d}_{p}": {"way": d, "precision": p, "linear": OWN}
-       for p in ("fp32", "bf16") for d in (*DRAFTERS, "confident", "scheduled", "transformers_lookup")},
+       for p in ("fp32", "bf16") for d in (*DRAFTERS, "confident", "scheduled", "long", "transformers_lookup")},
     **{f"{w}_torch_{p}": {"way": w, "precision": p, "linear": "torch"}
        for p in ("fp32", "bf16") for w in ("plain", "lookup", "transformers_lookup")},
     **{f"{w}_{k}_bf16": {"way": w, "precision": "bf16", "linear": k}

@@ -125,11 +125,22 @@ def test_speeds_of_all_ways_come_from_equal_texts(monkeypatch: pytest.MonkeyPatc
     ways = {(r.at["way"], r.at["linear"]) for r in records}
     copying = {(w, k) for w in ("plain", "lookup") for k in ("invariant", "torch", "int8")}
     library = {("transformers_lookup", k) for k in ("invariant", "torch")}
-    assert ways == copying | library | {("exit", "invariant")}
+    assert ways == copying | library | {("exit", "invariant"), ("long", "invariant")}
     assert {(r.at["way"], r.at["linear"], r.at["domain"]) for r in records if r.id == "speed.speedup"} == {
         (*w, d) for w in ways - {("plain", "invariant")} for d in ("code", "prose", "chat")
     }
     assert all(r.value > 0 for r in records)
+
+
+def test_long_copies_get_their_own_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten drafts, where every other way gets five or two."""
+    asked: dict[str, object] = {}
+    monkeypatch.setattr(speed, "decode", lambda target, prompts, *, drafts, **more: asked.setdefault(name, drafts))
+    monkeypatch.setattr(speed, "choose", lambda name, loaded, **more: None)
+    options = argparse.Namespace(ngram=3, floor=0.4, drafts=5, long_drafts=10, head_drafts=2)
+    for name in ("plain", "lookup", "long", "confident", "mtp"):
+        speed._ours(tiny_loaded("fp32"), name, options)([5])
+    assert asked == {"plain": 2, "lookup": 5, "long": 10, "confident": 5, "mtp": 2}
 
 
 def test_speedup_is_the_geometric_mean_of_ratios(monkeypatch: pytest.MonkeyPatch) -> None:

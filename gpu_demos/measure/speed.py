@@ -4,7 +4,8 @@ All ways take turns on one prompt after another, in one process, and write the s
 is the ratio to plain decoding on the same prompt with the first of `--linears`, and prompts are the independent units.
 transformers' own prompt lookup takes part with the same layers, draft budget and n-gram length. A drafter that looks up
 may propose more than one that has to run for each draft. Two decide for themselves how long a draft is: `confident`,
-the MTP head that ends it by its own probabilities, and `scheduled`, the block head by Algorithm 1 of DSpark.
+the MTP head that ends it by its own probabilities, and `scheduled`, the block head by Algorithm 1 of DSpark. `long`
+copies further than the others: that pays where a wide pass costs little more than a narrow one.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ Run = Callable[[Sequence[int]], None]
 Way = tuple[str, str]  # what decodes, and the linear layers that it computes with
 LIBRARY = "transformers_lookup"
 LOOKUP = "lookup"
+LONG = "long"
 CONFIDENT = "confident"
 SCHEDULED = "scheduled"
 SCHEDULE_TURNS = 9  # passes of each width before the schedule is known
@@ -51,10 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--linears", type=_texts, help="invariant,torch, and on CUDA torch; the first is the yardstick")
     made.add_argument("--kernels", type=_texts, default=tuple(KERNELS), help="an empty text for none")
     made.add_argument("--kernels-in", type=_texts, default=("bf16",), help="dtypes of the passes that use the kernels")
-    made.add_argument("--texts", type=counted, default=6, help="prompts of each domain")
+    made.add_argument("--texts", type=counted, default=12, help="prompts of each domain")
     made.add_argument("--prompt-tokens", type=counted, default=64)
     made.add_argument("--tokens", type=counted, default=96)
     made.add_argument("--drafts", type=counted, default=5, help="of the lookups and of those who decide, at most")
+    made.add_argument("--long-drafts", type=counted, default=10, help="of the lookup that copies further, at most")
     made.add_argument("--head-drafts", type=counted, default=2, help="of every other drafter")
     made.add_argument("--floor", type=float, default=0.4, help="of the confident MTP head, see MtpDrafter")
     made.add_argument("--ngram", type=counted, default=3, help="longest n-gram of both lookups")
@@ -89,8 +92,8 @@ def all_ways(loaded: Mapping[str, Loaded], options: argparse.Namespace) -> dict[
         ways |= {(n, model.linear): _ours(model, n, options) for n in ("plain", *drafters)}
         if copying:
             ways[LIBRARY, model.linear] = partial(_library, model, options)
-    for head, way in (("mtp", CONFIDENT), ("block", SCHEDULED)):
-        if head in options.drafters:
+    for drafter, way in ((LOOKUP, LONG), ("mtp", CONFIDENT), ("block", SCHEDULED)):
+        if drafter in options.drafters:
             ways[way, first.linear] = _ours(first, way, options)
     for kernel in options.kernels if first.dtype in options.kernels_in else ():
         packed = dataclasses.replace(first, model=replaced(first.model, KERNELS[kernel]))
@@ -101,7 +104,7 @@ def all_ways(loaded: Mapping[str, Loaded], options: argparse.Namespace) -> dict[
 def _ours(loaded: Loaded, name: str, options: argparse.Namespace) -> Run:
     """Our own loop, its drafter made beforehand: reading weights is not decoding."""
     drafter: Drafter | None = None
-    if name == LOOKUP:
+    if name in (LOOKUP, LONG):
         drafter = Lookup(longest=options.ngram)
     elif name == SCHEDULED:
         drafter = scheduled(loaded, options)
@@ -109,7 +112,8 @@ def _ours(loaded: Loaded, name: str, options: argparse.Namespace) -> Run:
         drafter = choose("mtp", loaded, floor=options.floor)
     elif name != "plain":
         drafter = choose(name, loaded)
-    drafts = options.drafts if name in (LOOKUP, CONFIDENT, SCHEDULED) else options.head_drafts
+    budgets = {LOOKUP: options.drafts, CONFIDENT: options.drafts, SCHEDULED: options.drafts, LONG: options.long_drafts}
+    drafts = budgets.get(name, options.head_drafts)
 
     def write(prompt: Sequence[int]) -> None:
         decode(Target(loaded.model), [prompt], drafter=drafter, drafts=drafts, max_tokens=options.tokens)
