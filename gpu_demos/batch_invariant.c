@@ -74,7 +74,7 @@ INLINE void store(char *to, block value, int count, int size) {
 
 // `rows` rows of w against `tokens` rows of x, each `bytes` long; y: a row of n numbers of `size` bytes for each token.
 // Rows and tokens are constants wherever this is called, so that the sums stay in registers. What is computed next, a
-// block on, is asked for meanwhile.
+// block on, is asked for meanwhile, in the order in which it lies in memory.
 INLINE void tile(char *y, const char *x, const char *w, int64_t n, int64_t bytes, int size, int half, int rows,
                  int tokens) {
   floats sums[BLOCK][TOKENS];
@@ -89,7 +89,7 @@ INLINE void tile(char *y, const char *x, const char *w, int64_t n, int64_t bytes
         UNROLL for (int r = 0; r < rows; r++) sums[r][t] = add_products(sums[r][t], weight[r], value, half);
       }
     }
-    UNROLL for (int r = 0; r < rows; r++) __builtin_prefetch(w + (r + BLOCK) * bytes + line);
+    UNROLL for (int r = 0; r < rows; r++) __builtin_prefetch(w + BLOCK * bytes + line * rows + r * LINE);
   }
   UNROLL for (int t = 0; t < tokens; t++)
     store(y + t * n * size, totals(sums[0][t], sums[1][t], sums[2][t], sums[3][t]), rows, size);

@@ -137,7 +137,7 @@ def test_long_copies_get_their_own_budget(monkeypatch: pytest.MonkeyPatch) -> No
     asked: dict[str, object] = {}
     monkeypatch.setattr(speed, "decode", lambda target, prompts, *, drafts, **more: asked.setdefault(name, drafts))
     monkeypatch.setattr(speed, "choose", lambda name, loaded, **more: None)
-    options = argparse.Namespace(ngram=3, floor=0.4, drafts=5, long_drafts=10, head_drafts=2)
+    options = argparse.Namespace(ngram=3, floor=0.4, drafts=5, long_drafts=10, head_drafts=2, tokens=6)
     for name in ("plain", "lookup", "long", "confident", "mtp"):
         speed._ours(tiny_loaded("fp32"), name, options)([5])
     assert asked == {"plain": 2, "lookup": 5, "long": 10, "confident": 5, "mtp": 2}
