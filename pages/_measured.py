@@ -61,6 +61,8 @@ WAYS: dict[str, At] = {
     **{f"{w}_{k}_bf16": {"way": w, "precision": "bf16", "linear": k}
        for w in ("plain", "lookup") for k in ("int8", "int4")},
 }  # fmt: skip
+COPIES = ("lookup_bf16", "long_bf16", "transformers_lookup_bf16")
+SPEEDS = tuple(c for d in DOMAINS for c in _with_half(f"real_{d}", "S", "speedup", {"domain": d}, "×"))
 CACHES: dict[str, At] = {
     "kv_exact": {"cache": "exact"},
     **{f"kv_{k}_{b}": {"keys": k, "key_bits": b, "value_bits": b}
@@ -90,7 +92,10 @@ TABLES: dict[str, Shown] = {
     "speculation_economics.real_passes_newer": Shown("verify_cost_avx512", "width", PASSES, WIDTHS),
     "speculation_economics.real_speeds": Shown(
         "speed", "way",
-        tuple(c for d in DOMAINS for c in _with_half(f"real_{d}", "S", "speedup", {"domain": d}, "×")), WAYS,
+        SPEEDS, WAYS,
+    ),
+    "speculation_economics.real_copies": Shown(
+        "speed_copying", "way", SPEEDS, {name: WAYS[name] for name in WAYS if name in COPIES},
     ),
     "draft_precision.real_formats": Shown(
         "draft_precision", "format",
@@ -155,10 +160,9 @@ TABLES: dict[str, Shown] = {
     "model_lab.real_parted": Shown(
         "greedy_texts", "drafter",
         (Column("real_parted_fp32", "n", "parted", {"precision": "fp32", "linear": OWN}),
-         *(Column(f"{name}_{k}", tex, record, {"precision": "bf16", "linear": k})
-           for k in ("torch", OWN)
-           for name, tex, record in (("real_parted_bf16", "n", "parted"),
-                                     ("real_gap", "g", "gap_where_parted")))),
+         Column("real_parted_bf16_torch", "n", "parted", {"precision": "bf16", "linear": "torch"}),
+         Column("real_gap_torch", "g", "gap_where_parted", {"precision": "bf16", "linear": "torch"}),
+         Column("real_parted_bf16_invariant", "n", "parted", {"precision": "bf16", "linear": OWN})),
         _each("drafter", DRAFTERS),
     ),
     "model_lab.real_law": Shown(

@@ -22,7 +22,7 @@ def entries(file: str) -> list[dict[str, Any]]:
 
 def entry(file: str, name: str, **at: str) -> dict[str, Any] | None:
     """The one record of this name under these conditions."""
-    topic = "verify_cost" if file == "verify_cost_avx512" else file  # the one command that ran on two machines
+    topic = {"verify_cost_avx512": "verify_cost", "speed_copying": "speed"}.get(file, file)  # commands that ran twice
     found = [
         e for e in entries(file) if e["id"] == f"{topic}.{name}" and all(e["at"].get(k) == v for k, v in at.items())
     ]

@@ -38,6 +38,8 @@ SPOTS: list[tuple[str, int, str, str, str, dict[str, str]]] = [
      {"way": "transformers_lookup", "domain": "chat", "precision": "bf16", "linear": "invariant"}),
     ("speculation_economics.real_speeds", 16, "real_prose", "speed", "speedup",
      {"way": "plain", "domain": "prose", "precision": "fp32", "linear": "torch"}),
+    ("speculation_economics.real_copies", 1, "real_prose", "speed_copying", "speedup",
+     {"way": "long", "domain": "prose", "precision": "bf16", "linear": "invariant"}),
     ("draft_precision.real_formats", 4, "real_rate", "draft_precision", "acceptance_rate",
      {"format": "awq_int4_g64", "temperature": "1", "domain": "all"}),
     ("draft_precision.real_kernels", 2, "real_step", "draft_precision", "step_time", {"kernel": "int4"}),
