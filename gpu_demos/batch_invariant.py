@@ -53,8 +53,11 @@ def linear(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 def attends(block: nn.Module) -> bool:
     """Whether `attention` computes for this block: its layers are ours, and its heads are not of another size."""
-    size = cast(int, block.head_dim)
-    return isinstance(block.o_proj, BatchInvariantLinear) and size % 32 == 0 and size <= LONGEST_HEAD
+    return isinstance(block.o_proj, BatchInvariantLinear) and _head_fits(cast(int, block.head_dim))
+
+
+def _head_fits(size: int) -> bool:
+    return size % 32 == 0 and 0 < size <= LONGEST_HEAD
 
 
 def attention(
@@ -64,13 +67,16 @@ def attention(
 
     query: (B, H, T, size); keys, values: (B, K, N, size), the first slots of a cache, H / K queries to a key head;
     lags: (B), how many of these slots a row has not reached. Token t of row b sees the first N - lags[b] - T + t + 1.
-    Raises ValueError where these do not go together.
+    All finite: a token's weight for a later one is 0, and 0 times infinity is NaN. Raises ValueError where these do not
+    go together, where the kernel does not take them, and where a gradient is asked for.
     """
     (rows, heads, tokens, size), (_, groups, slots, _) = query.shape, keys.shape
-    capacity = keys.stride(1) // size
+    capacity = keys.stride(1) // max(size, 1)
     starts = [slots - lag - tokens for lag in lags]
     if (
-        keys.shape != values.shape or keys.shape != (rows, groups, slots, size) or heads % groups
+        not (_head_fits(size) and groups and rows and scale > 0 and query.dtype in DTYPES)
+        or any(x.device.type != "cpu" or (x.requires_grad and torch.is_grad_enabled()) for x in (query, keys, values))
+        or keys.shape != values.shape or keys.shape != (rows, groups, slots, size) or heads % groups
         or keys.stride() != values.stride() or keys.stride()[1:] != (capacity * size, size, 1)
         or (rows > 1 and keys.stride(0) != groups * capacity * size) or not query.dtype == keys.dtype == values.dtype
         or len(starts) != rows or not 0 <= min(starts) <= max(starts) <= slots - tokens

@@ -93,10 +93,17 @@ def test_what_does_not_go_together_is_refused() -> None:
         (query, keys, values, [6]), (query, keys, values, [-1]), (query, keys, values, [0, 0]),
         (query, keys, values[:, :, :7], [0]), (query[:, :3], keys, values, [0]), (query, keys.bfloat16(), values, [0]),
         (query[..., :16], keys, values, [0]), (query, *turned, [0]),
+        (query[:0], keys[:0], values[:0], []), (query, keys[:, :0], values[:, :0], [0]),
+        (query, keys.to("meta"), values.to("meta"), [0]), (query.clone().requires_grad_(), keys, values, [0]),
+        *((*(x.to(dtype) for x in (query, keys, values)), [0]) for dtype in (torch.float16, torch.float64)),
+        *((*made(1, 4, 2, 3, 8, size, torch.float32), [0]) for size in (0, 40, 512)),
     ]  # fmt: skip
     for these in wrong:
         with pytest.raises(ValueError, match="query: "):
             attention(*these, 1.0)
+    for scale in (0.0, -1.0):
+        with pytest.raises(ValueError, match="query: "):
+            attention(query, keys, values, [0], scale)
 
 
 def test_a_block_is_ours_where_its_layers_are_and_its_heads_fit() -> None:
