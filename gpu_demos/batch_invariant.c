@@ -136,7 +136,7 @@ void linear(char *y, const char *x, const char *w, int64_t m, int64_t n, int64_t
   for (int64_t row = blocks; row < n; row++) from_row(row, y, x, w, m, n, k, half, 1);
 }
 
-enum { CHUNK = 64, LONGEST = 256 };  // keys that are weighed together; numbers of a head
+enum { CHUNK = 64, LONGEST = 256 };  // keys that are weighed together; numbers of a head, LONGEST_HEAD in Python
 
 // e to the power of numbers that are at most 0; 0 where that is below the smallest normal float.
 INLINE floats exponential(floats x) {
@@ -167,7 +167,7 @@ typedef struct {
 
 // Scores to weights, in place; what was known before is made smaller where a larger score comes.
 INLINE void weigh(weighed *known, float *scores, int64_t count, int64_t vectors, float scale) {
-  floats *s = (floats *)scores, top = known->most - (floats){0};
+  floats *s = (floats *)scores, top = (floats){0} + known->most;
   for (int64_t i = count < 0 ? 0 : count; i < CHUNK; i++) scores[i] = -INFINITY;
   for (int i = 0; i < CHUNK / LANES; i++) {
     s[i] *= scale;
@@ -175,14 +175,14 @@ INLINE void weigh(weighed *known, float *scores, int64_t count, int64_t vectors,
   }
   float most = known->most;
   for (int i = 0; i < LANES; i++) most = top[i] > most ? top[i] : most;
-  float kept = exponential(known->most - most - (floats){0})[0];
+  float kept = exponential((floats){0} + (known->most - most))[0];
   known->most = most;
   known->sum *= kept;
   for (int i = 0; i < CHUNK / LANES; i++) known->sum += s[i] = exponential(s[i] - most);
   for (int64_t i = 0; i < vectors; i++) known->mixed[i] *= kept;
 }
 
-// `tokens` queries of one head against its keys and values; query t sees the first seen[t] of them, the last one most.
+// `tokens` queries of one head against its keys and values; query t sees the first seen[t] of them.
 INLINE void attend(char *const *y, const char *q, const char *keys, const char *values, const int64_t *seen,
                    int64_t bytes, float scale, int half, int tokens) {
   const int64_t per = half ? 2 : 1, vectors = per * bytes / BYTES;

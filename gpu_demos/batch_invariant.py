@@ -82,7 +82,8 @@ def attention(
         or len(starts) != rows or not 0 <= min(starts) <= max(starts) <= slots - tokens
     ):  # fmt: skip
         raise ValueError(
-            f"query: {tuple(query.shape)}, keys: {tuple(keys.shape)}, values: {tuple(values.shape)}, lags: {lags}"
+            f"query: {tuple(query.shape)} {query.dtype}, keys: {tuple(keys.shape)}, values: {tuple(values.shape)}, "
+            f"lags: {lags}, scale: {scale}"
         )
     out = query.new_empty(rows, tokens, heads * size)
     query, at = query.contiguous(), (ctypes.c_int64 * rows)(*starts)

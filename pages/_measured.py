@@ -90,13 +90,8 @@ TABLES: dict[str, Shown] = {
     ),
     "speculation_economics.real_passes": Shown("verify_cost", "width", PASSES, WIDTHS),
     "speculation_economics.real_passes_newer": Shown("verify_cost_avx512", "width", PASSES, WIDTHS),
-    "speculation_economics.real_speeds": Shown(
-        "speed", "way",
-        SPEEDS, WAYS,
-    ),
-    "speculation_economics.real_copies": Shown(
-        "speed_copying", "way", SPEEDS, {name: WAYS[name] for name in WAYS if name in COPIES},
-    ),
+    "speculation_economics.real_speeds": Shown("speed", "way", SPEEDS, WAYS),
+    "speculation_economics.real_copies": Shown("speed_copying", "way", SPEEDS, {n: WAYS[n] for n in COPIES}),
     "draft_precision.real_formats": Shown(
         "draft_precision", "format",
         (Column("real_bits", "b", "effective_bits", {}, "bit"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -49,11 +50,16 @@ def test_bf16_is_the_product_rounded_once() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 3.3895e38, 1e-40, float("inf"), float("-inf"), float("nan")])
 def test_bf16_rounds_as_torch_does(value: float) -> None:
-    """A product with one term is a conversion: the largest number, infinities, NaN; a subnormal one or zero."""
+    """A product with one term is a conversion: the largest number, infinities, NaN, a subnormal number. The last is
+    zero where the compiler has an instruction for products of bf16, which takes it for that, and only there."""
     x, weight = torch.zeros(1, 32, dtype=torch.bfloat16), torch.zeros(4, 32, dtype=torch.bfloat16)
     x[0, 0], weight[:, 0] = value, 1.0
-    expected, found = torch.tensor(value).bfloat16().expand(1, 4).nan_to_num(9.0), linear(x, weight).nan_to_num(9.0)
-    assert torch.equal(found, expected) or (value == 1e-40 and not found.any())
+    macros = subprocess.run(
+        ["cc", "-march=native", "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True, check=True
+    ).stdout
+    kept = 0.0 if value == 1e-40 and "__AVX512BF16__" in macros else value
+    expected = torch.tensor(kept).bfloat16().expand(1, 4)
+    assert torch.equal(linear(x, weight).nan_to_num(9.0), expected.nan_to_num(9.0))
 
 
 def test_ties_go_to_even() -> None:
